@@ -1,0 +1,76 @@
+"""The seams of the optimizer. It asks the world two questions, `attempt` and `complete`; the rest is policy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from skillopt_core.memory import Memory
+    from skillopt_core.types import Edit, Evolution, Missing, Patch, Skill, Step, Task, Trajectory, Verdict
+
+
+class Exhausted(Exception):
+    """The budget is out. `evolve` answers with what it has, `stopped = "budget"`."""
+
+
+class Environment(Protocol):
+    """Who attempts tasks. `deterministic`: the same question has the same answer by its settings."""
+
+    @property
+    def deterministic(self) -> bool: ...
+
+    def attempt(self, tasks: Sequence[Task], skill: Skill, draws: Sequence[int]) -> Sequence[Trajectory | Missing]:
+        """One attempt for each (task, draw) pair, `len(tasks) == len(draws)`, answers in the same order.
+
+        A failed call is `Missing(reason)`. Raises `Exhausted` when the budget is out.
+        """
+        ...
+
+
+class Critic(Protocol):
+    """Who proposes edits. It sees train tasks only, and descriptions of failed checks, never their patterns."""
+
+    def reflect(
+        self, skill: Skill, seen: Sequence[Trajectory], edit_budget: int, memory: Memory
+    ) -> Sequence[Patch | Missing]:
+        """Patches of at most `edit_budget` edits each, one a minibatch, in a fixed order."""
+        ...
+
+    def merge(self, patches: Sequence[Patch], memory: Memory) -> Patch | Missing:
+        """One patch out of a group of similar ones (failures before successes)."""
+        ...
+
+    def rank(self, edits: Sequence[Edit], keep: int, memory: Memory) -> Sequence[int] | Missing:
+        """Indices of the `keep` best edits, best first."""
+        ...
+
+
+class Gate(Protocol):
+    """Who decides whether candidate is better than live on tasks that neither was made from."""
+
+    def __call__(
+        self, environment: Environment, live: Skill, candidate: Skill, tasks: Sequence[Task], draws: Draws
+    ) -> Verdict: ...
+
+
+class Screen(Protocol):
+    """What may not be tried at all: lint, leak guard, preferences, memory of rejections. Costs nothing."""
+
+    def admit(self, patch: Patch, skill: Skill) -> Patch:
+        """The patch with refused edits moved to `patch.refused`."""
+        ...
+
+
+class Observer(Protocol):
+    """Who is told what happened: journal, log, progress bar."""
+
+    def step(self, step: Step) -> None: ...
+
+    def done(self, evolution: Evolution) -> None: ...
+
+
+class Draws(Protocol):
+    """Where draw numbers come from: never used twice in different comparisons."""
+
+    def take(self, n: int) -> Sequence[int]: ...

@@ -1,0 +1,261 @@
+"""What the optimizer speaks of. Frozen facts, and one mutable object: `Run`, whose frozen result is an `Evolution`.
+
+Nothing here knows of transcripts, agents, money, clocks or files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final, Literal
+
+Op = Literal["add", "insert_after", "replace", "delete"]
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """A skill document: the only thing that training changes.
+
+    `text` is the whole file, frontmatter included; `name` is the document's name, not a path.
+    """
+
+    text: str
+    name: str = "skill"
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the UTF-8 text, as hex: the identity of an exact version."""
+        return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One thing to attempt.
+
+    `unit` names its twin group (gate.md, unit): tasks with one `unit` are counted once. `source` is the session that
+    the task came from; within a unit sources are told apart so that a break in one is not washed out by another.
+    `began` is when the task's episode began, in ms UTC (0 where time has no meaning). `payload` is the environment's
+    own business; the core never reads it.
+    """
+
+    id: str
+    prompt: str
+    unit: str = ""
+    source: str = ""
+    began: int = 0
+    protected: bool = False
+    payload: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSet:
+    """The three splits. They are disjoint by unit; the critic sees `train` alone."""
+
+    train: tuple[Task, ...] = ()
+    gate: tuple[Task, ...] = ()
+    audit: tuple[Task, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How an attempt did: `hard` (all checks pass) and `soft` (fraction of checks), both in [0, 1].
+
+    `failed` describes each failed check by an example and a sentence, never by its pattern. `objectives` are other
+    measured quantities (tokens, seconds, tool_errors; for recorded replays also prevented, broken, unknown, applied).
+    """
+
+    hard: float
+    soft: float
+    failed: tuple[str, ...] = ()
+    objectives: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """One finished attempt of one task under one exact skill text, with one draw number.
+
+    `transcript` is what a critic may read of it. `offered`, `opened` and `loaded` (a digest) say whether the agent
+    saw the skill, opened it, and which text it got; None where the environment cannot tell.
+    """
+
+    task: str
+    draw: int
+    skill: str
+    score: Score
+    transcript: str = ""
+    offered: bool | None = None
+    opened: bool | None = None
+    loaded: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """An attempt or completion that did not happen. Missing data, never a score."""
+
+    reason: str
+
+
+class Label(StrEnum):
+    """What a failure pattern shows (method.md, reflect)."""
+
+    SKILL_DEFECT = "SKILL_DEFECT"
+    EXECUTION_LAPSE = "EXECUTION_LAPSE"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change on one exact anchor.
+
+    `op` is add (at the end of the section that `anchor` names, or of the body where it is empty), insert_after, replace
+    or delete. `support` holds ids of the tasks that show the need, counted by us and never taken from a model's word.
+    `origin` is an opaque reference for the caller (the pattern or preference that it came from).
+    """
+
+    op: Op
+    anchor: str
+    text: str
+    support: frozenset[str] = frozenset()
+    label: Label = Label.SKILL_DEFECT
+    why: str = ""
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An edit that was not tried, and why: missed anchor, screen, memory, preference."""
+
+    edit: Edit
+    why: str
+    kind: Literal["missed", "refused", "dropped"] = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """Edits that belong together, in order, with those that fell out on the way."""
+
+    edits: tuple[Edit, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    reasoning: str = ""
+
+
+class Outcome(StrEnum):
+    """The verdicts of gate.md, in the order in which a person wants to hear them."""
+
+    ACCEPT = "accept"
+    SUPPORTED = "supported"
+    ABSTAIN = "abstain"
+    UNVERIFIED = "unverified"
+    UNGATED = "ungated"
+    REJECT = "reject"
+    NO_CHANGE = "no_change"
+    NO_EXPOSURE = "no_exposure"
+    INFRA_ERROR = "infra_error"
+
+
+STAGED: Final = frozenset({Outcome.ACCEPT, Outcome.SUPPORTED, Outcome.ABSTAIN, Outcome.UNVERIFIED, Outcome.UNGATED})
+
+
+@dataclass(frozen=True, slots=True)
+class UnitScore:
+    """One row of a verdict's table: one unit, with its mean before and after and d in [-1, 1]."""
+
+    unit: str
+    before: float
+    after: float
+    d: float
+    pairs: int
+    began: int = 0
+    tasks: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the gate says of candidate against live, with every number that it rests on (gate.md, verdicts).
+
+    Effects are in units of the metric, candidate minus live, mean over units; `interval` is two-sided 95 % over units.
+    `p` is None where no look was made, `e` and `e_reverse` where no evidence was gathered. `needs` says what would
+    change the verdict. `counts` carries prevented, broken, unknown, applicable and what else the mode counts.
+    """
+
+    outcome: Outcome
+    why: str
+    metric: str = "hard"
+    before: float | None = None
+    after: float | None = None
+    effect: float | None = None
+    interval: tuple[float, float] | None = None
+    p: float | None = None
+    e: float | None = None
+    e_reverse: float | None = None
+    alpha: float | None = None
+    pairs: int = 0
+    coverage: float | None = None
+    opened: float | None = None
+    evidence: Literal["recorded", "replayed", "observed", "simulated"] = "replayed"
+    deterministic: bool = False
+    units: tuple[UnitScore, ...] = ()
+    counts: Mapping[str, float] = field(default_factory=dict)
+    needs: str = ""
+
+    @property
+    def proven(self) -> bool:
+        """True for `accept` alone: better, by replay or observation, and nothing protected broken."""
+        return self.outcome is Outcome.ACCEPT
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One optimizer step as it went: what was proposed, what was tried, what the gate said."""
+
+    epoch: int
+    number: int
+    edit_budget: int
+    proposed: int
+    patch: Patch
+    candidate: Skill | None
+    verdict: Verdict | None
+    train: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evolution:
+    """The frozen result of a run: the best skill, every step, and why it stopped."""
+
+    base: Skill
+    skill: Skill
+    steps: tuple[Step, ...] = ()
+    stopped: Literal["done", "budget", "patience", "no_headroom", "nothing_to_do"] = "done"
+    meta: str = ""
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict of the last step that had one: what a night with one step reports."""
+        return next((s.verdict for s in reversed(self.steps) if s.verdict is not None), None)
+
+    @property
+    def changed(self) -> bool:
+        return self.skill.digest != self.base.digest
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two attempts of one task with one draw: live and candidate. Incomplete pairs are never built."""
+
+    task: Task
+    draw: int
+    live: Trajectory
+    candidate: Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Everything that a gate needs of one look or one stretch of evidence."""
+
+    live: Skill
+    candidate: Skill
+    pairs: tuple[Pair, ...]
+    missing: Mapping[str, int] = field(default_factory=dict)
+    wanted: int = 0
