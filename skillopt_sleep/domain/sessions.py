@@ -29,7 +29,7 @@ class StoredEvent:
 
 @dataclass(frozen=True, slots=True)
 class StoredSession:
-    """One session with its project. `output_by_message` maps a message id to its output tokens (usage, counted once)."""
+    """One session with its project. `output_by_message`: output tokens of each message id, counted once."""
 
     id: str
     agent: str
