@@ -64,7 +64,7 @@ def said_of_planted(tree: Path) -> str:
         for package, imported in edges:
             path = tree / (planted(package, imported).replace(".", "/") + ".py")
             path.write_text(f"import {imported}\n", encoding="utf-8")
-    innocent = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import skillopt_sleep.world\n"
+    innocent = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import skillopt_sleep.store\n"
     (tree / "skillopt_sleep" / "domain" / "annotated.py").write_text(innocent, encoding="utf-8")
     return lint(tree)
 
