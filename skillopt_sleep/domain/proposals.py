@@ -51,8 +51,42 @@ class ProposedEdit:
 
 
 @dataclass(frozen=True, slots=True)
+class Target:
+    """An agent's place to which an adoption is written. `path` is absolute and lies inside `root`.
+
+    `block` is the name of the managed block inside a memory file, empty for a skill's own file. `also` names further
+    agents that read the very same file (one file in `.agents/skills` serves Codex and Copilot).
+    """
+
+    agent: str
+    root: str
+    path: str
+    block: str = ""
+    also: tuple[str, ...] = ()
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        return (self.agent, *self.also)
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """What stood at a target when the proposal was staged: the base of the drift check at adoption.
+
+    `digest` is the SHA-256 of the file's bytes, for a managed block that of the block's body; None: nothing there.
+    """
+
+    target: Target
+    digest: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Proposal:
-    """A version of a document with the digest that it is based on, its edits one by one, and its evidence."""
+    """A version of a document with the digest that it is based on, its edits one by one, and its evidence.
+
+    `edits` stand in the order in which they are applied; their `n` follow the order in which a person wants to read
+    them. A new document starts from `review.skills.skeleton`, so `base` may be "" while `candidate` is whole.
+    """
 
     id: str
     night: str
@@ -64,24 +98,16 @@ class Proposal:
     verdict: Verdict  # of the proposal as a whole: that of its weakest edit that would be adopted plainly
     state: ProposalState = ProposalState.STAGED
     created_ms: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """An agent's place to which an adoption is written. `path` is absolute and lies inside `root`.
-
-    `block` is the name of the managed block inside a memory file, empty for a skill's own file.
-    """
-
-    agent: str
-    root: str
-    path: str
-    block: str = ""
+    pins: tuple[Pin, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """One target of an adoption: the exact bytes before and after (None: no such file)."""
+    """One target of an adoption: the exact bytes before and after (None: no such file).
+
+    `mode` holds the permission bits that the file had and gets back; `made` the folders that had to be made for it,
+    relative to the target's root, outermost first: a rollback removes them where nothing else has come to lie there.
+    """
 
     target: Target
     state: Literal["written", "refused", "rolled_back", "intent"]
@@ -89,6 +115,7 @@ class Written:
     after: bytes | None
     mode: int | None = None
     why: str = ""
+    made: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +129,16 @@ class Adoption:
     targets: tuple[Written, ...]
     state: Literal["intent", "written", "rolled_back"]
     at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a person said of a proposal, or of some of its edits; a deferred one comes back the next morning."""
+
+    proposal: str
+    choice: Literal["adopt", "reject", "defer"]
+    edits: tuple[int, ...]
+    at_ms: int
+    by: Literal["person", "auto"] = "person"
+    why: str = ""
+    unproven: bool = False
