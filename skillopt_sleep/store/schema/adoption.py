@@ -1,0 +1,111 @@
+"""What was staged, decided and written to disk."""
+
+from __future__ import annotations
+
+from sqlalchemy import Index, UniqueConstraint
+
+from skillopt_sleep.store.schema.base import (
+    body_ref,
+    count,
+    flag,
+    json,
+    ms,
+    one_of,
+    ref,
+    row_id,
+    shown_id,
+    table,
+    text,
+    whole,
+)
+
+proposal = table(
+    "proposal",
+    shown_id(),
+    ref("night_id", "night.id"),
+    ref("skill_id", "skill.id"),
+    text("base_digest", None),  # SHA-256 of the live document
+    body_ref("base"),
+    body_ref("candidate"),
+    ref("comparison_id", "comparison.id", required=False),
+    text("state", "staged"),
+    text("why"),
+    flag("quotes_forgotten"),
+    ms("created_ms", required=True),
+    ms("changed_ms"),
+    one_of("state", "staged", "on_trial", "superseded", "stale", "adopted", "rejected"),
+    Index("ix_proposal_state", "state"),
+)
+
+proposal_edit = table(
+    "proposal_edit",
+    row_id(),
+    ref("proposal_id", "proposal.id"),
+    count("n"),  # as it is shown, from 1
+    ref("edit_id", "edit.id"),
+    text("rule"),
+    text("status", None),
+    ref("comparison_id", "comparison.id", required=False),
+    text("title"),
+    text("predicate"),
+    whole("stake_actions"),
+    json("stake", "null"),
+    text("why"),
+    UniqueConstraint("proposal_id", "n"),
+)
+
+decision = table(
+    "decision",
+    row_id(),
+    ref("proposal_id", "proposal.id", index=True),
+    whole("edit_n"),  # null: the proposal as a whole
+    text("decided", None),
+    text("who", None),
+    text("why"),
+    ms("at_ms", required=True),
+    one_of("decided", "adopt", "reject", "defer", "supersede", "stale"),
+)
+
+root = table(
+    "root",
+    row_id(),
+    text("path", None, unique=True),
+    text("agent"),
+    text("project"),
+    ms("recorded_ms", required=True),
+    ms("removed_ms"),
+)
+
+adoption = table(
+    "adoption",
+    shown_id(),
+    ref("proposal_id", "proposal.id", index=True),
+    text("by_whom", None),
+    json("edits", "[]"),  # numbers of the adopted edits
+    text("state", "intent"),
+    text("why"),
+    ms("at_ms", required=True),
+    ms("rolled_back_ms"),
+    one_of("by_whom", "person", "auto"),
+    one_of("state", "intent", "written", "rolled_back"),
+)
+
+adoption_target = table(
+    "adoption_target",
+    row_id(),
+    ref("adoption_id", "adoption.id"),
+    count("n"),
+    text("agent", None),
+    text("root", None),
+    text("path", None),  # relative to the root
+    body_ref("before"),  # null: there was no such file
+    body_ref("after"),  # null: the file is removed
+    whole("mode"),
+    text("newline"),
+    text("block"),
+    text("state", "intent"),
+    text("why"),
+    UniqueConstraint("adoption_id", "n"),
+    UniqueConstraint("adoption_id", "root", "path", "block"),
+    one_of("state", "intent", "written", "refused", "rolled_back"),
+)
