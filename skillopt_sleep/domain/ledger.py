@@ -1,4 +1,4 @@
-"""Where adoptions are written down before a single byte of a live file changes: the seam of adopt, rollback, recover."""
+"""Where adoptions are written down before any byte of a live file changes: the seam of adopt, rollback, recover."""
 
 from __future__ import annotations
 
