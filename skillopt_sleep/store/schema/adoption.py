@@ -9,6 +9,7 @@ from skillopt_sleep.store.schema.base import (
     count,
     flag,
     json,
+    maybe_text,
     ms,
     one_of,
     ref,
@@ -54,16 +55,32 @@ proposal_edit = table(
     UniqueConstraint("proposal_id", "n"),
 )
 
+proposal_target = table(
+    "proposal_target",
+    row_id(),
+    ref("proposal_id", "proposal.id"),
+    count("n"),
+    text("agent", None),
+    json("also", "[]"),  # further agents that read the very same file
+    text("root", None),
+    text("path", None),  # relative to the root
+    text("block"),
+    maybe_text("digest"),  # of what stood there when it was staged; null: nothing
+    UniqueConstraint("proposal_id", "n"),
+)
+
 decision = table(
     "decision",
     row_id(),
     ref("proposal_id", "proposal.id", index=True),
-    whole("edit_n"),  # null: the proposal as a whole
-    text("decided", None),
-    text("who", None),
+    json("edits", "[]"),  # numbers of the edits that it speaks of
+    text("choice", None),
+    text("by_whom", None),
     text("why"),
+    flag("unproven"),
     ms("at_ms", required=True),
-    one_of("decided", "adopt", "reject", "defer", "supersede", "stale"),
+    one_of("choice", "adopt", "reject", "defer"),
+    one_of("by_whom", "person", "auto"),
 )
 
 root = table(
@@ -96,8 +113,10 @@ adoption_target = table(
     ref("adoption_id", "adoption.id"),
     count("n"),
     text("agent", None),
+    json("also", "[]"),
     text("root", None),
     text("path", None),  # relative to the root
+    json("made", "[]"),  # folders that were made for it, relative to the root, outermost first
     body_ref("before"),  # null: there was no such file
     body_ref("after"),  # null: the file is removed
     whole("mode"),

@@ -191,13 +191,13 @@ completion = table(
     text("role", None),
     text("model", None),
     text("prompt", None),  # digest
+    text("settings"),
     count("draw"),
-    body_ref("reply"),
+    body_ref("asked"),
+    body_ref("reply"),  # null for a failed one
     text("status", None),
-    text("why"),
     text("night"),
     ms("at_ms"),
-    one_of("status", "done", "missing"),
 )
 
 pair = table(
@@ -250,44 +250,19 @@ trial_step = table(
 )
 
 alpha_spend = table(
-    "alpha_spend",
-    row_id(),
-    text("family", None),
-    count("t"),
-    real("amount"),
-    real("earned_back"),
-    text("candidate", None),
-    ms("at_ms"),
-    UniqueConstraint("family", "t"),
-)
-
-rejected = table(
-    "rejected",
-    row_id(),
-    text("meaning", None),
-    text("skill", None),  # digest
-    text("reason"),
-    text("verdict"),
-    json("detail"),
-    text("night"),
-    ms("at_ms"),
-    UniqueConstraint("meaning", "skill"),
-)
-
-spend = table(
     "spend",
     row_id(),
     text("night", None, index=True),
     text("role", None),
-    text("unit", "tokens"),
-    count("reserved"),
-    whole("settled"),  # null while the call runs; a call that was killed stays at what was reserved
+    count("reserved_tokens"),
+    real("reserved_usd"),
+    whole("settled_tokens"),  # null while the call runs; a call that was killed stays at what was reserved
+    real("settled_usd"),
     flag("exact"),
-    real("cost"),
     text("currency", "USD"),
     text("prices"),  # version of the price table
     text("model"),
-    ms("at_ms"),
+    ms("at_ms", required=True),
     ms("settled_ms"),
 )
 
