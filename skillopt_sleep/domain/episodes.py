@@ -34,7 +34,8 @@ class Action:
     content of an EDIT or WRITE (clipped as stored); `pattern` what a SEARCH or LIST looked for.
     `output` is the error text of a failed call, the head of a successful one. `empty` is True where a search or
     listing succeeded and found nothing. `said` are the person's words when they refused it. `tokens` is the output
-    that this call took (its message's output tokens shared among the message's calls), 0 where unknown.
+    that this call took: its message's output tokens shared among the message's calls, and at least a quarter of the
+    characters that the call itself holds (a client that streams stores the count of the message's first moment).
     """
 
     id: int  # row of the call's event
@@ -51,6 +52,7 @@ class Action:
     output: str = ""
     empty: bool = False
     said: str = ""
+    said_event: int | None = None  # the row in which they said it
     tokens: int = 0
 
 
@@ -68,10 +70,14 @@ class Episode:
     prompt_event: int
     actions: tuple[Action, ...]
     queued: tuple[str, ...] = ()  # typed while the agent worked
+    queued_events: tuple[int, ...] = ()  # their rows, in the same order
     correction: str = ""  # the next prompt of the same session, where there is one
     correction_event: int | None = None
     answer: str = ""
     interrupted: bool = False
+    interrupt_event: int | None = None
+    compacted: tuple[int, ...] = ()  # sequence numbers at which the conversation was compacted
     tokens: int = 0  # output tokens of the whole episode
     start_commit: str = ""
-    twin: str = ""  # normalised prompt digest or shared ancestry: episodes with one twin are one unit
+    twin: str = ""  # digest of the normalised prompt, "" where it is too short to tell: episodes with one are one unit
+    family: str = ""  # the session that its resumes and forks go back to

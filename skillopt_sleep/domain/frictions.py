@@ -51,6 +51,12 @@ class Friction:
     tokens: int
     quotes: tuple[Quote, ...] = ()
     self_healing: bool = False  # the error names its own remedy and the next action mends it
+    person: str = ""  # whose session it is
+    features: tuple[tuple[str, str], ...] = ()  # identifiers that a rule's slots are filled from: (name, value) pairs
+
+    def values(self, name: str) -> tuple[str, ...]:
+        """The features of that name, in order."""
+        return tuple(value for key, value in self.features if key == name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +91,12 @@ class Pattern:
     document: Literal["skill", "memory"] = "skill"
     person: str = ""  # whose wish it is, where it is one person's
     reasons: tuple[str, ...] = ()  # the person's own words, redacted
+    quotes: tuple[Quote, ...] = ()  # what it rests on, at most a few, each with its author
+    self_healing: bool = False  # most of its members are: shown last
+    cut_ms: int | None = None  # end of the day (UTC) on which a second of its sessions is seen (gate.md)
+    after: int = 0  # its sessions that began after the cut
+
+    @property
+    def too_rare(self) -> bool:
+        """Seen, too rare to test: fewer than two sessions, or none after the cut (gate.md, two ways to split)."""
+        return self.cut_ms is None or self.after == 0

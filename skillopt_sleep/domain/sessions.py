@@ -44,3 +44,4 @@ class StoredSession:
     ended_ms: int
     events: tuple[StoredEvent, ...]
     output_by_message: dict[str, int]
+    family: str = ""  # the first session of its resumes and forks, "" where it stands alone
