@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from skillopt_core.memory import Memory
-    from skillopt_core.types import Edit, Evolution, Missing, Patch, Skill, Step, Task, Trajectory, Verdict
+    from skillopt_core.types import Edit, Evolution, Missing, Patch, Refused, Skill, Step, Task, Trajectory, Verdict
 
 
 class Exhausted(Exception):
@@ -43,6 +43,38 @@ class Critic(Protocol):
 
     def rank(self, edits: Sequence[Edit], keep: int, memory: Memory) -> Sequence[int] | Missing:
         """Indices of the `keep` best edits, best first."""
+        ...
+
+
+@runtime_checkable
+class Mender(Protocol):
+    """A critic that can be told once which of its edits found no place (method.md, update)."""
+
+    def mend(self, skill: Skill, missed: Sequence[Refused], memory: Memory) -> Patch | Missing:
+        """New anchors for the missed edits; at most as many edits as were missed."""
+        ...
+
+
+@runtime_checkable
+class Pacer(Protocol):
+    """A critic that can name a step's edit budget (method.md, schedule: autonomous)."""
+
+    def pace(self, edits: Sequence[Edit], most: int, memory: Memory) -> tuple[int, str] | Missing:
+        """How many of the edits to keep, and why. The answer is clamped to [0, most]."""
+        ...
+
+
+@runtime_checkable
+class Guide(Protocol):
+    """A critic that can look back at the end of an epoch (method.md, slow update and meta skill)."""
+
+    def guidance(self, skill: Skill, drift: Mapping[str, Sequence[Trajectory]], memory: Memory) -> str | Missing:
+        """Text for the skill's protected block. `drift` maps improved, regressed, persistent_failure and stable_success
+        to attempts under the current skill; empty text means no change."""
+        ...
+
+    def notes(self, steps: Sequence[Step], memory: Memory) -> str | Missing:
+        """The meta skill: which kinds of edit worked. Shown to the optimizer later, never part of the skill."""
         ...
 
 

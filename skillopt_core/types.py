@@ -48,6 +48,12 @@ class Task:
     protected: bool = False
     payload: object = None
 
+    @property
+    def keys(self) -> frozenset[tuple[str, str]]:
+        """What makes this task the same as another one: its id, its twin group, its session."""
+        named = (("id", self.id), ("unit", self.unit), ("source", self.source))
+        return frozenset((kind, name) for kind, name in named if name)
+
 
 @dataclass(frozen=True, slots=True)
 class TaskSet:
@@ -56,6 +62,16 @@ class TaskSet:
     train: tuple[Task, ...] = ()
     gate: tuple[Task, ...] = ()
     audit: tuple[Task, ...] = ()
+
+    def disjoint(self) -> TaskSet:
+        """The same splits without held-out tasks that share an id, a unit or a source with a train task.
+
+        Fails closed: what overlaps is not evidence, and a gate without tasks says `unverified`.
+        """
+        taken = {key for task in self.train for key in task.keys}
+        gate = tuple(task for task in self.gate if not taken & task.keys)
+        taken |= {key for task in gate for key in task.keys}
+        return TaskSet(self.train, gate, tuple(task for task in self.audit if not taken & task.keys))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +93,8 @@ class Trajectory:
     """One finished attempt of one task under one exact skill text, with one draw number.
 
     `transcript` is what a critic may read of it. `offered`, `opened` and `loaded` (a digest) say whether the agent
-    saw the skill, opened it, and which text it got; None where the environment cannot tell.
+    saw the skill, opened it, and which text it got; None where the environment cannot tell. `prompt` is the task's
+    prompt; rollout fills it in where the environment left it empty.
     """
 
     task: str
@@ -88,6 +105,7 @@ class Trajectory:
     offered: bool | None = None
     opened: bool | None = None
     loaded: str | None = None
+    prompt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +151,15 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """Edits that belong together, in order, with those that fell out on the way."""
+    """Edits that belong together, in order, with those that fell out on the way.
+
+    `about` says which trajectories it was made from: failures are merged first and weigh more (method.md, aggregate).
+    """
 
     edits: tuple[Edit, ...] = ()
     refused: tuple[Refused, ...] = ()
     reasoning: str = ""
+    about: Literal["failures", "successes"] = "failures"
 
 
 class Outcome(StrEnum):
@@ -153,6 +175,9 @@ class Outcome(StrEnum):
     NO_EXPOSURE = "no_exposure"
     INFRA_ERROR = "infra_error"
 
+
+KEPT: Final = frozenset({Outcome.ACCEPT, Outcome.SUPPORTED, Outcome.UNGATED})
+"""Outcomes after which training goes on with the candidate. What is adopted is decided elsewhere, by a person."""
 
 STAGED: Final = frozenset({Outcome.ACCEPT, Outcome.SUPPORTED, Outcome.ABSTAIN, Outcome.UNVERIFIED, Outcome.UNGATED})
 
@@ -178,6 +203,7 @@ class Verdict:
     Effects are in units of the metric, candidate minus live, mean over units; `interval` is two-sided 95 % over units.
     `p` is None where no look was made, `e` and `e_reverse` where no evidence was gathered. `needs` says what would
     change the verdict. `counts` carries prevented, broken, unknown, applicable and what else the mode counts.
+    `e` can be computed again from the `d` of `units` and `bets`.
     """
 
     outcome: Outcome
@@ -199,6 +225,8 @@ class Verdict:
     units: tuple[UnitScore, ...] = ()
     counts: Mapping[str, float] = field(default_factory=dict)
     needs: str = ""
+    repeats: int = 0
+    bets: tuple[float, ...] = ()
 
     @property
     def proven(self) -> bool:
@@ -208,7 +236,12 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One optimizer step as it went: what was proposed, what was tried, what the gate said."""
+    """One optimizer step as it went: what was proposed, what was tried, what the gate said.
+
+    `patch.edits` are the edits in `candidate`, `patch.refused` those that fell out, each with its reason. `train` is
+    the mean hard score of the step's rollouts. `kept` says whether training went on with the candidate. `events` counts
+    what was lost on the way by reason: failed attempts, failed or unusable replies of the critic.
+    """
 
     epoch: int
     number: int
@@ -218,6 +251,9 @@ class Step:
     candidate: Skill | None
     verdict: Verdict | None
     train: float | None = None
+    kept: bool = False
+    stage: Literal["step", "prior", "slow_update"] = "step"
+    events: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,10 +288,16 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Everything that a gate needs of one look or one stretch of evidence."""
+    """Everything that a gate needs of one look or one stretch of evidence.
+
+    `missing` counts failed attempts by reason, `wanted` the pairs that were asked for, `answered` the attempts that
+    came back (live, candidate), `repeats` the pairs a task that were asked for.
+    """
 
     live: Skill
     candidate: Skill
     pairs: tuple[Pair, ...]
     missing: Mapping[str, int] = field(default_factory=dict)
     wanted: int = 0
+    answered: tuple[int, int] = (0, 0)
+    repeats: int = 0
