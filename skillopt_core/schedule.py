@@ -18,6 +18,7 @@ class PlannedStep:
     """One step before it is taken. `number` counts from 0 over the whole run, `epoch` from 0.
 
     `first` and `size` cut the step's tasks out of the epoch's seeded order; `rollouts` is k independent samples a task.
+    `look_back` is how many tasks the slow update compares at this step's end, `notes` whether the meta skill is kept.
     """
 
     epoch: int
@@ -27,9 +28,10 @@ class PlannedStep:
     size: int
     rollouts: int = 1
     seed: int = 0
-    micro_batch: int = 40
     ends_epoch: bool = False
     autonomous: bool = False
+    look_back: int = 0
+    notes: bool = False
 
     def batch(self, train: Sequence[Task]) -> list[Task]:
         """This step's tasks: a slice of the epoch's order, which depends on the seed and the epoch alone."""
@@ -41,9 +43,10 @@ class PlannedStep:
 class Schedule:
     """Epochs, steps and edit budgets.
 
-    A step sees `batch * accumulation` tasks, in micro-batches of `batch`. The edit budget goes from `most` to `least`
-    with x = t/T over the T steps of the run: constant, linear `most + (least - most) x`, cosine
-    `most + (least - most)(1 - cos(pi x))/2`, rounded, never below `least`; autonomous leaves the number to the
+    A step sees `batch * accumulation` tasks: accumulation makes a step's gradient from several batches. The edit
+    budget goes from `most` to `least` with x = t/T over the T steps of the run: constant, linear
+    `most + (least - most) x`, cosine `least + (most - least)(1 + cos pi x)/2`, rounded, never below `least`;
+    autonomous leaves the number to the
     optimizer, at most `most`. `patience` stops after so many steps in a row that kept nothing, None never.
     `slow_update` is the number of tasks that the end of an epoch looks back at, 0 for none; `meta` keeps notes.
     """
@@ -92,9 +95,10 @@ class Schedule:
                 size=size,
                 rollouts=self.rollouts,
                 seed=self.seed,
-                micro_batch=self.batch,
                 ends_epoch=position == per_epoch - 1,
                 autonomous=self.kind == "autonomous",
+                look_back=self.slow_update if position == per_epoch - 1 and epoch else 0,
+                notes=self.meta and position == per_epoch - 1,
             )
 
     def edit_budget(self, t: int, total: int) -> int:
