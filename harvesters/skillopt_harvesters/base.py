@@ -2,7 +2,8 @@
 
 from skillopt_harvesters import discover, read
 
-for source in discover(home=Path.home(), environ=os.environ):
+sources, trouble = discover(Path.home(), os.environ)
+for source in sources:
     for batch in read(source):
         ...
 """

@@ -144,6 +144,7 @@ class Batch(msgspec.Struct, kw_only=True):
     unknown: int = 0
     skipped: dict[str, int] = {}  # records left out on purpose, by reason
     warnings: list[Trouble] = []
+    withdrawn: list[str] = []  # keys of events of earlier batches that turned out to be none
     more: bool = False  # True where the source has more to give now
 
 

@@ -1,0 +1,119 @@
+"""What is kept of long texts: a head that ends with a token, JSON arguments that stay JSON, a digest of the rest."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from skillopt_harvesters.bytestream import digest
+from skillopt_harvesters.jsonl import REFUSED, clean_text
+from skillopt_harvesters.model import HEAD, KEEP, MARGIN
+
+WORDS_KEEP = 1 << 16
+"""Characters of a prompt or an answer that are kept."""
+LIST_KEEP = 64
+"""Items of a list inside arguments that are kept."""
+CUT = "…"
+
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
+def words(text: str) -> str:
+    """A prompt or an answer."""
+    return text if len(text) <= WORDS_KEEP else before_cut(text, WORDS_KEEP)
+
+
+def error_text(text: str) -> str:
+    """The text of a failed call: at most KEEP + MARGIN characters."""
+    return text[: KEEP + MARGIN]
+
+
+def seen(text: str) -> tuple[int, str, str]:
+    """Length in characters, digest and head of a successful output; the head ends before the token that was cut."""
+    return len(text), digest(text.encode("utf-8", "replace")), before_cut(text, HEAD)
+
+
+def arguments(raw: msgspec.Raw | bytes | str) -> str:
+    """A call's arguments as JSON text of at most KEEP characters; long strings inside are shortened, evenly."""
+    content = raw.encode("utf-8", "replace") if isinstance(raw, str) else bytes(raw)
+    if len(content) <= KEEP and b"\\u" not in content:
+        text = content.decode("utf-8", "replace")
+        return "" if text == "null" else text
+    try:
+        value = msgspec.json.decode(content)
+    except REFUSED:
+        return lenient_arguments(content)
+    return fitted(value)
+
+
+def lenient_arguments(content: bytes) -> str:
+    """Arguments that are no clean JSON: cleaned if they can be, else kept as one JSON string."""
+    text = content.decode("utf-8", "replace")
+    try:
+        return fitted(json.loads(text, strict=False))
+    except (ValueError, RecursionError):
+        return fitted(text)
+
+
+def fitted(value: Any) -> str:
+    """JSON text of at most KEEP characters for a decoded value."""
+    text = clean_text(_compact.encode(value))
+    if len(text) <= KEEP:
+        return text
+    room = KEEP
+    for _ in range(12):
+        limit = level(lengths(value), room)
+        text = clean_text(_compact.encode(shortened(value, limit)))
+        if len(text) <= KEEP:
+            return text
+        room = room * 3 // 4
+    return _compact.encode({"clipped": before_cut(text.replace('"', "'").replace("\\", "/"), KEEP // 2)})
+
+
+def lengths(value: Any) -> list[int]:
+    """Lengths of all the strings in a value, keys among them."""
+    if isinstance(value, str):
+        return [len(value)]
+    if isinstance(value, dict):
+        return [n for k, v in value.items() for n in (len(k), *lengths(v))]
+    if isinstance(value, list):
+        return [n for v in value[:LIST_KEEP] for n in lengths(v)]
+    return []
+
+
+def level(sizes: list[int], room: int) -> int:
+    """The longest string length at which all strings together, each cut to it, fit into `room` characters."""
+    ordered = sorted(sizes)
+    for i, size in enumerate(ordered):
+        share = room // (len(ordered) - i)
+        if size > share:
+            return max(share, 8)
+        room -= size
+    return ordered[-1] if ordered else 0
+
+
+def shortened(value: Any, limit: int) -> Any:
+    if isinstance(value, str):
+        return before_cut(value, limit)
+    if isinstance(value, dict):
+        return {before_cut(k, limit): shortened(v, limit) for k, v in value.items()}
+    if isinstance(value, list):
+        kept = [shortened(v, limit) for v in value[:LIST_KEEP]]
+        return kept if len(value) <= LIST_KEEP else [*kept, CUT]
+    return value
+
+
+def before_cut(text: str, limit: int) -> str:
+    """The first `limit` characters at most, without the token that the cut went through: half a secret is no secret's
+    shape any more, and so would not be redacted."""
+    if len(text) <= limit:
+        return text
+    head = text[: limit - 1]
+    if text[limit - 1].isspace():
+        return head + CUT
+    for back in range(1, min(len(head), MARGIN)):
+        if head[-back] in " \t\n\r\"'`,;=()[]{}<>|":
+            return head[: len(head) - back + 1] + CUT
+    return head[: max(0, len(head) - MARGIN)] + CUT

@@ -1,0 +1,121 @@
+"""The two questions of a caller: where are transcripts, and what does one say."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from skillopt_harvesters.base import Harvester
+from skillopt_harvesters.bytestream import open_regular, why
+from skillopt_harvesters.claude_code import ClaudeCode
+from skillopt_harvesters.model import Batch, Cursor, Source, Trouble, Unreadable
+from skillopt_harvesters.walk import HEAD_BYTES, entries_below, source_of
+
+GROUP = "skillopt_sleep.harvesters"
+
+
+@cache
+def harvesters() -> tuple[Harvester, ...]:
+    """The built-in harvesters, then those that other distributions offer under the entry point group `GROUP`."""
+    own: list[Harvester] = [ClaudeCode()]
+    names = {harvester.agent for harvester in own}
+    for point in entry_points(group=GROUP):
+        harvester: Harvester = point.load()()
+        if harvester.agent not in names:
+            names.add(harvester.agent)
+            own.append(harvester)
+    return tuple(own)
+
+
+def harvester_of(agent: str) -> Harvester:
+    """Raises KeyError for an agent that is not read."""
+    for harvester in harvesters():
+        if harvester.agent == agent:
+            return harvester
+    raise KeyError(agent)
+
+
+def discover(
+    home: Path, environ: Mapping[str, str], agents: Collection[str] | None = None
+) -> tuple[list[Source], list[Trouble]]:
+    """All sources where the agents keep them, each file once, and what could not be looked at."""
+    sources: dict[tuple[str, str], Source] = {}
+    trouble: list[Trouble] = []
+    for harvester in harvesters():
+        if agents is not None and harvester.agent not in agents:
+            continue
+        for root in harvester.roots(home, environ):
+            for source in harvester.find(root, trouble):
+                sources.setdefault((source.agent, real(source.path)), source)
+    return list(sources.values()), trouble
+
+
+def discover_loose(paths: Iterable[Path]) -> tuple[list[Source], list[Trouble], list[tuple[str, str]]]:
+    """Files and folders of loose transcripts, the format found by content.
+
+    Every file is exactly one of: a source, a trouble, or (path, reason) of what is no transcript.
+    """
+    sources: dict[str, Source] = {}
+    trouble: list[Trouble] = []
+    others: list[tuple[str, str]] = []
+    for path in paths:
+        for name, found in loose_files(path, trouble):
+            if not stat.S_ISREG(found.st_mode):
+                trouble.append(Trouble(name, 0, "not a regular file"))
+                continue
+            verdict = recognise(name, found, str(path))
+            if isinstance(verdict, Source):
+                sources.setdefault(name, verdict)
+            elif isinstance(verdict, Trouble):
+                trouble.append(verdict)
+            else:
+                others.append((name, verdict))
+    return list(sources.values()), trouble, others
+
+
+def loose_files(path: Path, trouble: list[Trouble]) -> Iterator[tuple[str, os.stat_result]]:
+    try:
+        found = path.stat()
+    except (OSError, ValueError) as problem:
+        trouble.append(Trouble(str(path), 0, why(problem)))
+        return
+    if stat.S_ISDIR(found.st_mode):
+        yield from entries_below(path, trouble)
+    else:
+        yield str(path), found
+
+
+def recognise(name: str, found: os.stat_result, root: str) -> Source | Trouble | str:
+    """What a loose file is; a reason if it is no transcript."""
+    if not found.st_size:
+        return "empty"
+    try:
+        fd, _ = open_regular(name)
+    except Unreadable as problem:
+        return Trouble(name, 0, problem.reason)
+    try:
+        head = os.pread(fd, HEAD_BYTES, 0)
+    except OSError as problem:
+        return Trouble(name, 0, why(problem))
+    finally:
+        os.close(fd)
+    for harvester in harvesters():
+        if harvester.recognises(Path(name), head):
+            return source_of(harvester.agent, name, root, found)
+    return "no known transcript format"
+
+
+def real(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return path
+
+
+def read(source: Source, cursor: Cursor | None = None) -> Iterator[Batch]:
+    """Batches of a source from the cursor on. Raises `Unreadable`; KeyError for an agent that is not read."""
+    return harvester_of(source.agent).read(source, cursor)

@@ -1,0 +1,228 @@
+"""The part of reading that all line formats share: opening, going on where one stopped, gathering a batch."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from skillopt_harvesters.bytestream import PlainStream, Stream, TooLong, digest_before, open_regular, windows
+from skillopt_harvesters.jsonl import RecordReader, Stretch
+from skillopt_harvesters.model import Batch, Cursor, Event, SessionFacts, Source, Trouble, Usage
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+UNKNOWN_SHARE = 0.05
+"""From here on a source's unknown records are reported."""
+CWD_KEEP = 64
+USAGE_KEEP = 64
+"""Messages whose tokens may still be corrected by a later line."""
+CLOCK_SKEW_MS = 2 * 86_400_000
+"""A record may be so much younger than its file; a later time is no time."""
+
+
+class Common(msgspec.Struct, kw_only=True):
+    """What every reader carries from batch to batch beside its own state."""
+
+    facts: SessionFacts
+    lines: int = 0
+    understood: int = 0
+    unknown: int = 0
+    usage: dict[str, Usage] = {}
+
+
+class Fold(Generic[T]):
+    """Gathers one session's records into batches. A format gives `take`, `settle` and its state."""
+
+    def __init__(self, source: Source, common: Common) -> None:
+        self.source = source
+        self.common = common
+        self.facts = common.facts
+        self.events: dict[str, Event] = {}
+        self.withdrawn: list[str] = []
+        self.usage: set[str] = set()
+        self.skipped: Counter[str] = Counter()
+        self.warnings: list[Trouble] = []
+        self.understood = 0
+        self.unknown = 0
+        self.latest_ms = source.mtime_ns // 1_000_000 + CLOCK_SKEW_MS if source.mtime_ns else 1 << 62
+
+    def take(self, stretch: Stretch[T]) -> None:
+        """Take the records of a stretch, in file order."""
+        raise NotImplementedError
+
+    def settle(self, last: bool) -> None:
+        """Emit what is only provisional; `last` says that the file ends here for now."""
+        raise NotImplementedError
+
+    def state(self) -> bytes:
+        raise NotImplementedError
+
+    def emit(self, event: Event) -> None:
+        """An event, in place of an earlier one of its key."""
+        self.events[event.key] = event
+
+    def withdraw(self, key: str) -> None:
+        """An event that was given provisionally is none."""
+        if self.events.pop(key, None) is None:
+            self.withdrawn.append(key)
+
+    def spend(self, usage: Usage) -> None:
+        """Tokens of a message: the most that any of its lines says."""
+        known = self.common.usage.get(usage.key)
+        if known is not None:
+            usage = msgspec.structs.replace(
+                known,
+                input=max(known.input, usage.input),
+                output=max(known.output, usage.output),
+                cache_read=max(known.cache_read, usage.cache_read),
+                cache_write=max(known.cache_write, usage.cache_write),
+                model=usage.model or known.model,
+            )
+        self.common.usage[usage.key] = usage
+        self.usage.add(usage.key)
+
+    def at(self, stamp: str | float | None) -> int | None:
+        """A record's time as UTC milliseconds, None where it has none that can be true."""
+        ms = to_ms(stamp)
+        return ms if ms is None or ms <= self.latest_ms else None
+
+    def span(self, ms: int | None) -> None:
+        """Widen the session's span; times run backwards in many files."""
+        if ms is None:
+            return
+        facts = self.facts
+        if facts.started_ms is None or ms < facts.started_ms:
+            facts.started_ms = ms
+        if facts.ended_ms is None or ms > facts.ended_ms:
+            facts.ended_ms = ms
+
+    def been_in(self, cwd: str | None) -> None:
+        if cwd and cwd not in self.facts.cwds and len(self.facts.cwds) < CWD_KEEP:
+            self.facts.cwds.append(cwd)
+
+    def used(self, model: str | None) -> None:
+        if model and model not in self.facts.models and len(self.facts.models) < CWD_KEEP:
+            self.facts.models.append(model)
+
+    def warn(self, line: int, reason: str) -> None:
+        self.warnings.append(Trouble(self.source.path, line, reason))
+
+    def add(self, stretch: Stretch[T]) -> None:
+        for line, reason in stretch.troubles:
+            self.warn(self.common.lines + line, reason)
+        self.skipped.update(stretch.skipped)
+        self.take(stretch)
+        self.common.lines += stretch.lines
+
+    def batch(self, cursor: Cursor, more: bool) -> Batch:
+        """All that was gathered since the last batch."""
+        self.settle(not more)
+        common = self.common
+        common.understood += self.understood
+        common.unknown += self.unknown
+        if not more:
+            self._judge()
+        usage = [common.usage[key] for key in sorted(self.usage, key=list(common.usage).index)]
+        common.usage = dict(list(common.usage.items())[-USAGE_KEEP:])
+        cursor.state = self.state()
+        batch = Batch(
+            session=msgspec.structs.replace(self.facts, cwds=list(self.facts.cwds), models=list(self.facts.models)),
+            events=sorted(self.events.values(), key=lambda event: event.offset),
+            usage=usage,
+            cursor=cursor,
+            understood=self.understood,
+            unknown=self.unknown,
+            skipped=dict(self.skipped),
+            warnings=self.warnings,
+            withdrawn=self.withdrawn,
+            more=more,
+        )
+        self.events, self.usage, self.skipped = {}, set(), Counter()
+        self.warnings, self.withdrawn, self.understood, self.unknown = [], [], 0, 0
+        return batch
+
+    def _judge(self) -> None:
+        """Say so if the file gave nothing, or too little was understood."""
+        common = self.common
+        total = common.understood + common.unknown
+        version = f"{self.facts.agent} {self.facts.agent_version}".strip()
+        if total and common.unknown > total * UNKNOWN_SHARE:
+            self.warn(0, f"{common.unknown} of {total} records are of unknown kinds ({version})")
+        elif not total and common.lines:
+            self.warn(0, f"not empty, but no record was understood ({version})")
+
+
+def follow(
+    source: Source, cursor: Cursor | None, reader: RecordReader[T], begin: Callable[[bytes], Fold[T]], parser: int
+) -> Iterator[Batch]:
+    """Batches of a growing file of lines from the cursor on, one a window. Raises `Unreadable`.
+
+    Reads nothing but what was appended and `bytestream.BEFORE` bytes before it; a file that was cut or replaced is
+    read from its beginning.
+    """
+    fd, found = open_regular(source.path)
+    try:
+        start = going_on(fd, found.st_size, cursor, parser)
+        if start is None:
+            start, state = 0, b""
+        else:
+            state = cursor.state if cursor else b""
+        fold = begin(state)
+        stream = PlainStream(fd, start, found.st_size)
+        yield from batches(stream, start, found.st_size, reader, fold, parser, lambda at: digest_before(fd, at))
+    finally:
+        os.close(fd)
+
+
+def going_on(fd: int, size: int, cursor: Cursor | None, parser: int) -> int | None:
+    """Where to go on, None to begin anew."""
+    if cursor is None or cursor.parser != parser or cursor.offset > size:
+        return None
+    return cursor.offset if digest_before(fd, cursor.offset) == cursor.before else None
+
+
+def batches(
+    stream: Stream,
+    start: int,
+    size: int,
+    reader: RecordReader[T],
+    fold: Fold[T],
+    parser: int,
+    before: Callable[[int], str],
+) -> Iterator[Batch]:
+    """A batch for each window of a stream that begins at `start` and ends at `size`."""
+    for window in windows(stream, start):
+        if isinstance(window, TooLong):
+            advance = window.offset + window.length if window.whole else window.offset
+            reached = window.offset + window.length
+            fold.common.lines += window.whole
+            fold.warn(fold.common.lines, f"a line of {window.length} bytes is too long to be read")
+        else:
+            reached = window.offset + window.end
+            stretch = reader.decode(window, reached >= size)
+            advance = stretch.advance
+            fold.add(stretch)
+        yield fold.batch(Cursor(offset=advance, before=before(advance), parser=parser), reached < size)
+
+
+def to_ms(stamp: Any) -> int | None:
+    """UTC milliseconds of a time as agents write it: ISO 8601, epoch seconds or epoch milliseconds."""
+    if isinstance(stamp, str):
+        try:
+            moment = datetime.fromisoformat(stamp)
+        except ValueError:
+            return None
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        try:
+            return round(moment.timestamp() * 1000)
+        except (OverflowError, OSError):
+            return None
+    if isinstance(stamp, (int, float)) and not isinstance(stamp, bool) and 1e8 < stamp < 1e14:
+        return int(stamp) if stamp > 1e11 else round(stamp * 1000)
+    return None

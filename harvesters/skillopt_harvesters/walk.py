@@ -1,0 +1,85 @@
+"""Finding files: a walk that follows no circle, opens nothing, and names what it could not enter."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from skillopt_harvesters.bytestream import why
+from skillopt_harvesters.jsonl import AROUND, objects
+from skillopt_harvesters.model import Source, Trouble
+
+HEAD_BYTES = 1 << 16
+DEPTH = 64
+
+
+def entries_below(root: Path, trouble: list[Trouble]) -> Iterator[tuple[str, os.stat_result]]:
+    """Everything below a folder that is no folder, with its stat, in the order of the names.
+
+    A link to a file is followed; a link to a folder is not, so no circle is ever walked. What cannot be entered or
+    looked at goes to `trouble`; a root that is not there is no trouble.
+    """
+    pending = [(str(root), 0)]
+    while pending:
+        folder, depth = pending.pop()
+        try:
+            with os.scandir(folder) as entries:
+                found = sorted(entries, key=lambda entry: entry.name)
+        except FileNotFoundError:
+            continue
+        except OSError as problem:
+            trouble.append(Trouble(folder, 0, why(problem)))
+            continue
+        folders = []
+        for entry in found:
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append((entry.path, depth + 1))
+                elif not (entry.is_symlink() and entry.is_dir()):
+                    yield entry.path, entry.stat()
+            except OSError as problem:
+                trouble.append(Trouble(entry.path, 0, why(problem)))
+        if depth < DEPTH:
+            pending.extend(reversed(folders))
+        elif folders:
+            trouble.append(Trouble(folder, 0, "too deep"))
+
+
+def files_below(agent: str, root: Path, trouble: list[Trouble], endings: tuple[str, ...]) -> Iterator[Source]:
+    """Sources of an agent below a root, by the ending of their names."""
+    for path, found in entries_below(root, trouble):
+        if path.endswith(endings):
+            if stat.S_ISREG(found.st_mode):
+                yield source_of(agent, path, str(root), found)
+            else:
+                trouble.append(Trouble(path, 0, "not a regular file"))
+
+
+def source_of(agent: str, path: str, root: str, found: os.stat_result) -> Source:
+    return Source(
+        agent=agent,
+        path=path,
+        root=root,
+        size=found.st_size,
+        mtime_ns=found.st_mtime_ns,
+        device=found.st_dev,
+        inode=found.st_ino,
+    )
+
+
+def head_records(head: bytes, most: int = 40) -> Iterator[dict[str, Any]]:
+    """The objects on the first lines of a file; comments and what is no object are passed over."""
+    count = 0
+    for line in head.split(b"\n"):
+        line = line.removeprefix(b"\xef\xbb\xbf").strip(AROUND)
+        if not line.startswith(b"{"):
+            continue
+        for record in objects(line.decode("utf-8", "replace")):
+            if isinstance(record, dict):
+                yield record
+                count += 1
+        if count >= most:
+            return
