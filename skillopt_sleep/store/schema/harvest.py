@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Index, LargeBinary, PrimaryKeyConstraint, Text, UniqueConstraint
+from typing import Final
+
+from sqlalchemy import Column, Computed, Index, Integer, LargeBinary, PrimaryKeyConstraint, Text, UniqueConstraint
 from sqlalchemy import text as sql
 
 from skillopt_sleep.store.schema.base import (
@@ -17,6 +19,9 @@ from skillopt_sleep.store.schema.base import (
     table,
     text,
 )
+
+SEQUENCE_BITS: Final = 26
+SEQUENCE_MASK: Final = (1 << SEQUENCE_BITS) - 1
 
 body = table(
     "body",
@@ -48,11 +53,11 @@ source = table(
     count("unknown"),
     json("skipped"),  # records left out on purpose: reason to number
     text("state", "pending"),
-    text("why"),  # of `unreadable`
+    text("why"),  # of `unreadable`; of `excluded` the digest of the patterns
     ms("seen_ms"),
     ms("gone_ms"),
     UniqueConstraint("agent", "path"),
-    one_of("state", "pending", "read", "unreadable", "gone"),
+    one_of("state", "pending", "read", "unreadable", "excluded", "gone"),
 )
 
 project = table(
@@ -95,6 +100,8 @@ session = table(
     ms("started_ms"),
     ms("ended_ms"),
     count("events"),  # how many were numbered: the next event's sequence
+    count("messages"),  # as many rows of `usage`
+    ref("twin_of", "session.id", required=False),  # all that it holds stands in that session already
     ms("first_seen_ms"),
     ms("changed_ms"),
     ms("forgotten_ms"),
@@ -113,44 +120,45 @@ session_source = table(
     sqlite_with_rowid=False,
 )
 
+stretch = table(  # what one reading of a source gave of one session: the words of its events lie together in one body
+    "stretch",
+    row_id(),
+    ref("session_id", "session.id", index=True),
+    ref("source_id", "source.id"),
+    body_ref(),
+)
+
 event = table(
     "event",
-    row_id(),
-    Column("key", LargeBinary, nullable=False, unique=True),  # BLAKE2b-128 of agent, NUL, record key
-    ref("session_id", "session.id"),
-    count("seq"),
-    text("kind", None),
-    text("author", None),
+    row_id(),  # session and sequence in one number (store/intake.py): a session's events lie together
+    # BLAKE2b-64 of agent, NUL, record key. 64 bits, as this index is half the price of a harvest; among ten million
+    # events the chance that any two are taken for one is three in a million.
+    Column("key", Integer, nullable=False, unique=True),
+    Column("session_id", Integer, Computed(f"id >> {SEQUENCE_BITS}", persisted=False)),
+    Column("seq", Integer, Computed(f"id & {SEQUENCE_MASK}", persisted=False)),
+    text("kind", None),  # as the harvesters name it; `withdrawn`: turned out to be none, and is not shown
+    text("author", None),  # person, agent, tool, harness
     ms("at_ms"),
-    ref("source_id", "source.id"),
     count("offset"),
     count("length"),
-    text("call_id"),
     text("tool"),
     text("outcome"),
-    count("output_length"),
-    text("output_digest"),
-    text("message_id"),
-    text("agent_id"),
-    body_ref(),  # text, arguments and head, packed (store/bodies.py)
-    one_of("author", "person", "agent", "tool", "harness"),
-    Index("ix_event_session", "session_id", "seq"),
-    Index("ix_event_body", "body"),
+    ref("stretch_id", "stretch.id"),  # its source, and the body that holds its words
+    count("place"),  # in that body
 )
 
 usage = table(
     "usage",
-    text("agent", None),
-    text("key", None),
-    ref("session_id", "session.id", index=True),
+    row_id(),  # made like an event's
+    Column("key", Integer, nullable=False, unique=True),
+    Column("session_id", Integer, Computed(f"id >> {SEQUENCE_BITS}", persisted=False)),
+    text("message", None),  # the message's id: an event's `message_id`
     count("input"),
     count("output"),
     count("cache_read"),
     count("cache_write"),
     text("model"),
     ms("at_ms"),
-    PrimaryKeyConstraint("agent", "key"),
-    sqlite_with_rowid=False,
 )
 
 skill_use = table(

@@ -133,6 +133,8 @@ comparison = table(
     flag("deterministic"),
     json("counts"),
     text("needs"),
+    count("repeats"),
+    json("bets", "[]"),
     ms("begun_ms"),
     ms("ended_ms"),
     Index("ix_comparison_night", "night"),

@@ -42,6 +42,8 @@ CREATE TABLE comparison (
     deterministic INTEGER CONSTRAINT ck_comparison_deterministic_flag CHECK (deterministic IN (0, 1)),
     counts TEXT DEFAULT '{}' NOT NULL,
     needs TEXT DEFAULT '' NOT NULL,
+    repeats INTEGER DEFAULT 0 NOT NULL,
+    bets TEXT DEFAULT '[]' NOT NULL,
     begun_ms INTEGER,
     ended_ms INTEGER,
     CONSTRAINT pk_comparison PRIMARY KEY (id)
@@ -176,7 +178,7 @@ CREATE TABLE source (
     gone_ms INTEGER,
     CONSTRAINT pk_source PRIMARY KEY (id),
     CONSTRAINT uq_source_agent_path UNIQUE (agent, path),
-    CONSTRAINT ck_source_state_known CHECK (state IN ('pending', 'read', 'unreadable', 'gone'))
+    CONSTRAINT ck_source_state_known CHECK (state IN ('pending', 'read', 'unreadable', 'excluded', 'gone'))
 )
  STRICT;
 
@@ -199,6 +201,22 @@ CREATE TABLE spend (
  STRICT;
 
 CREATE INDEX ix_spend_night ON spend (night);
+
+CREATE TABLE usage (
+    id INTEGER NOT NULL,
+    "key" INTEGER NOT NULL,
+    session_id INTEGER GENERATED ALWAYS AS (id >> 26) VIRTUAL,
+    message TEXT NOT NULL,
+    input INTEGER DEFAULT 0 NOT NULL,
+    output INTEGER DEFAULT 0 NOT NULL,
+    cache_read INTEGER DEFAULT 0 NOT NULL,
+    cache_write INTEGER DEFAULT 0 NOT NULL,
+    model TEXT DEFAULT '' NOT NULL,
+    at_ms INTEGER,
+    CONSTRAINT pk_usage PRIMARY KEY (id),
+    CONSTRAINT uq_usage_key UNIQUE ("key")
+)
+ STRICT;
 
 CREATE TABLE attempt (
     id INTEGER NOT NULL,
@@ -383,6 +401,8 @@ CREATE TABLE session (
     started_ms INTEGER,
     ended_ms INTEGER,
     events INTEGER DEFAULT 0 NOT NULL,
+    messages INTEGER DEFAULT 0 NOT NULL,
+    twin_of INTEGER,
     first_seen_ms INTEGER,
     changed_ms INTEGER,
     forgotten_ms INTEGER,
@@ -390,7 +410,8 @@ CREATE TABLE session (
     CONSTRAINT uq_session_agent_native_id UNIQUE (agent, native_id),
     CONSTRAINT ck_session_origin_known CHECK (origin IN ('interactive', 'headless', 'subagent', 'own')),
     CONSTRAINT uq_session_name UNIQUE (name),
-    CONSTRAINT fk_session_project_id FOREIGN KEY(project_id) REFERENCES project (id)
+    CONSTRAINT fk_session_project_id FOREIGN KEY(project_id) REFERENCES project (id),
+    CONSTRAINT fk_session_twin_of FOREIGN KEY(twin_of) REFERENCES session (id)
 )
  STRICT;
 
@@ -534,38 +555,6 @@ CREATE TABLE edit (
 
 CREATE INDEX ix_edit_rule_id ON edit (rule_id);
 
-CREATE TABLE event (
-    id INTEGER NOT NULL,
-    "key" BLOB NOT NULL,
-    session_id INTEGER NOT NULL,
-    seq INTEGER DEFAULT 0 NOT NULL,
-    kind TEXT NOT NULL,
-    author TEXT NOT NULL,
-    at_ms INTEGER,
-    source_id INTEGER NOT NULL,
-    "offset" INTEGER DEFAULT 0 NOT NULL,
-    length INTEGER DEFAULT 0 NOT NULL,
-    call_id TEXT DEFAULT '' NOT NULL,
-    tool TEXT DEFAULT '' NOT NULL,
-    outcome TEXT DEFAULT '' NOT NULL,
-    output_length INTEGER DEFAULT 0 NOT NULL,
-    output_digest TEXT DEFAULT '' NOT NULL,
-    message_id TEXT DEFAULT '' NOT NULL,
-    agent_id TEXT DEFAULT '' NOT NULL,
-    body BLOB,
-    CONSTRAINT pk_event PRIMARY KEY (id),
-    CONSTRAINT ck_event_author_known CHECK (author IN ('person', 'agent', 'tool', 'harness')),
-    CONSTRAINT uq_event_key UNIQUE ("key"),
-    CONSTRAINT fk_event_session_id FOREIGN KEY(session_id) REFERENCES session (id),
-    CONSTRAINT fk_event_source_id FOREIGN KEY(source_id) REFERENCES source (id),
-    CONSTRAINT fk_event_body FOREIGN KEY(body) REFERENCES body (digest)
-)
- STRICT;
-
-CREATE INDEX ix_event_body ON event (body);
-
-CREATE INDEX ix_event_session ON event (session_id, seq);
-
 CREATE TABLE exposure (
     id INTEGER NOT NULL,
     rule_id TEXT NOT NULL,
@@ -645,6 +634,20 @@ CREATE TABLE session_source (
 
 CREATE INDEX ix_session_source_source_id ON session_source (source_id);
 
+CREATE TABLE stretch (
+    id INTEGER NOT NULL,
+    session_id INTEGER NOT NULL,
+    source_id INTEGER NOT NULL,
+    body BLOB,
+    CONSTRAINT pk_stretch PRIMARY KEY (id),
+    CONSTRAINT fk_stretch_session_id FOREIGN KEY(session_id) REFERENCES session (id),
+    CONSTRAINT fk_stretch_source_id FOREIGN KEY(source_id) REFERENCES source (id),
+    CONSTRAINT fk_stretch_body FOREIGN KEY(body) REFERENCES body (digest)
+)
+ STRICT;
+
+CREATE INDEX ix_stretch_session_id ON stretch (session_id);
+
 CREATE TABLE trial_step (
     id INTEGER NOT NULL,
     trial_id TEXT NOT NULL,
@@ -659,24 +662,6 @@ CREATE TABLE trial_step (
     CONSTRAINT fk_trial_step_trial_id FOREIGN KEY(trial_id) REFERENCES trial (id)
 )
  STRICT;
-
-CREATE TABLE usage (
-    agent TEXT NOT NULL,
-    "key" TEXT NOT NULL,
-    session_id INTEGER NOT NULL,
-    input INTEGER DEFAULT 0 NOT NULL,
-    output INTEGER DEFAULT 0 NOT NULL,
-    cache_read INTEGER DEFAULT 0 NOT NULL,
-    cache_write INTEGER DEFAULT 0 NOT NULL,
-    model TEXT DEFAULT '' NOT NULL,
-    at_ms INTEGER,
-    CONSTRAINT pk_usage PRIMARY KEY (agent, "key"),
-    CONSTRAINT fk_usage_session_id FOREIGN KEY(session_id) REFERENCES session (id)
-)
- WITHOUT ROWID,
- STRICT;
-
-CREATE INDEX ix_usage_session_id ON usage (session_id);
 
 CREATE TABLE adoption_target (
     id INTEGER NOT NULL,
@@ -701,6 +686,47 @@ CREATE TABLE adoption_target (
     CONSTRAINT fk_adoption_target_adoption_id FOREIGN KEY(adoption_id) REFERENCES adoption (id),
     CONSTRAINT fk_adoption_target_before FOREIGN KEY("before") REFERENCES body (digest),
     CONSTRAINT fk_adoption_target_after FOREIGN KEY("after") REFERENCES body (digest)
+)
+ STRICT;
+
+CREATE TABLE event (
+    id INTEGER NOT NULL,
+    "key" INTEGER NOT NULL,
+    session_id INTEGER GENERATED ALWAYS AS (id >> 26) VIRTUAL,
+    seq INTEGER GENERATED ALWAYS AS (id & 67108863) VIRTUAL,
+    kind TEXT NOT NULL,
+    author TEXT NOT NULL,
+    at_ms INTEGER,
+    "offset" INTEGER DEFAULT 0 NOT NULL,
+    length INTEGER DEFAULT 0 NOT NULL,
+    tool TEXT DEFAULT '' NOT NULL,
+    outcome TEXT DEFAULT '' NOT NULL,
+    stretch_id INTEGER NOT NULL,
+    place INTEGER DEFAULT 0 NOT NULL,
+    CONSTRAINT pk_event PRIMARY KEY (id),
+    CONSTRAINT uq_event_key UNIQUE ("key"),
+    CONSTRAINT fk_event_stretch_id FOREIGN KEY(stretch_id) REFERENCES stretch (id)
+)
+ STRICT;
+
+CREATE TABLE proposal_edit (
+    id INTEGER NOT NULL,
+    proposal_id TEXT NOT NULL,
+    n INTEGER DEFAULT 0 NOT NULL,
+    edit_id INTEGER NOT NULL,
+    rule TEXT DEFAULT '' NOT NULL,
+    status TEXT NOT NULL,
+    comparison_id TEXT,
+    title TEXT DEFAULT '' NOT NULL,
+    predicate TEXT DEFAULT '' NOT NULL,
+    stake_actions INTEGER,
+    stake TEXT DEFAULT 'null' NOT NULL,
+    why TEXT DEFAULT '' NOT NULL,
+    CONSTRAINT pk_proposal_edit PRIMARY KEY (id),
+    CONSTRAINT uq_proposal_edit_proposal_id_n UNIQUE (proposal_id, n),
+    CONSTRAINT fk_proposal_edit_proposal_id FOREIGN KEY(proposal_id) REFERENCES proposal (id),
+    CONSTRAINT fk_proposal_edit_edit_id FOREIGN KEY(edit_id) REFERENCES edit (id),
+    CONSTRAINT fk_proposal_edit_comparison_id FOREIGN KEY(comparison_id) REFERENCES comparison (id)
 )
  STRICT;
 
@@ -750,27 +776,6 @@ CREATE TABLE episode (
  STRICT;
 
 CREATE INDEX ix_episode_session_id ON episode (session_id);
-
-CREATE TABLE proposal_edit (
-    id INTEGER NOT NULL,
-    proposal_id TEXT NOT NULL,
-    n INTEGER DEFAULT 0 NOT NULL,
-    edit_id INTEGER NOT NULL,
-    rule TEXT DEFAULT '' NOT NULL,
-    status TEXT NOT NULL,
-    comparison_id TEXT,
-    title TEXT DEFAULT '' NOT NULL,
-    predicate TEXT DEFAULT '' NOT NULL,
-    stake_actions INTEGER,
-    stake TEXT DEFAULT 'null' NOT NULL,
-    why TEXT DEFAULT '' NOT NULL,
-    CONSTRAINT pk_proposal_edit PRIMARY KEY (id),
-    CONSTRAINT uq_proposal_edit_proposal_id_n UNIQUE (proposal_id, n),
-    CONSTRAINT fk_proposal_edit_proposal_id FOREIGN KEY(proposal_id) REFERENCES proposal (id),
-    CONSTRAINT fk_proposal_edit_edit_id FOREIGN KEY(edit_id) REFERENCES edit (id),
-    CONSTRAINT fk_proposal_edit_comparison_id FOREIGN KEY(comparison_id) REFERENCES comparison (id)
-)
- STRICT;
 
 CREATE TABLE skill_use (
     id INTEGER NOT NULL,
