@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping
@@ -127,6 +128,18 @@ def shared() -> Path:
 def checkout() -> Path:
     """The root of the repository."""
     return CHECKOUT
+
+
+@pytest.fixture
+def unprivileged() -> list[str]:
+    """The start of an argv that runs our Python as nobody; a test that takes it bears `@pytest.mark.root`.
+
+    Such a test first sees a plain read fail there: root reads everything, and so would prove nothing.
+    """
+    argv = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", sys.executable]
+    if subprocess.run([*argv, "-c", "import pydantic"], capture_output=True, check=False).returncode != 0:
+        pytest.skip(SKIPPED.format(tier="root", why="this Python lies where only root can read it"))
+    return argv
 
 
 @pytest.fixture
