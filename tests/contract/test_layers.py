@@ -28,6 +28,11 @@ PLANTED = {
         ("skillopt_core", "skillopt_harvesters.model"),
     ],
     "core-is-pure": [("skillopt_core", "os"), ("skillopt_core", "pydantic"), ("skillopt_core", "random")],
+    "door-anthropic": [("skillopt_sleep.models", "anthropic"), ("skillopt_sleep.cli", "anthropic")],
+    "door-openai": [("skillopt_sleep.models", "openai"), ("skillopt_sleep.mine", "openai")],
+    "door-database": [("skillopt_sleep.review", "sqlalchemy"), ("skillopt_sleep.cli", "alembic")],
+    "door-terminal": [("skillopt_sleep.review", "typer")],
+    "door-scheduler": [("skillopt_sleep.cli", "apscheduler"), ("skillopt_sleep.ingest", "watchdog")],
 }
 """Contract: edges that it must refuse, each a package and what a new module in it imports."""
 
