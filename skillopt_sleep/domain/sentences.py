@@ -27,6 +27,17 @@ class RunBefore:
     y: str
 
 
+Check = Literal["tests", "linter", "formatter", "type checker", "build"]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckBefore:
+    """``Before `X`, run the tests.``  As `RunBefore`, where any command of that kind of check will do."""
+
+    x: str
+    check: Check
+
+
 @dataclass(frozen=True, slots=True)
 class DoNotRun:
     """``Do not run `X`.``  A command one of whose parts starts with the words of `X` is not run."""
@@ -74,9 +85,9 @@ class DropFlag:
 
 @dataclass(frozen=True, slots=True)
 class DoNotWrite:
-    """``In `G` files, do not write `X`.``  New content of an edit or write to a path ending in `G` that holds `X`.
+    """``In `G` files, do not write `X`.``  New content of an edit or write to a path ending in `G` that adds `X`.
 
-    `instead` names what to write, `code` the diagnostic that refuses it; both may be empty.
+    `instead` names what to write, `code` the diagnostic that refuses it; both may be empty. An empty `g` is any file.
     """
 
     g: str
@@ -87,7 +98,7 @@ class DoNotWrite:
 
 @dataclass(frozen=True, slots=True)
 class AlwaysWrite:
-    """``In `G` files, where you write `X`, also write `Y`.``  New content that holds `X` but not `Y`."""
+    """``In `G` files, where you write `X`, also write `Y`.``  New content that adds `X` and lacks `Y`."""
 
     g: str
     x: str
@@ -109,6 +120,7 @@ class Said:
 Sentence = (
     Use
     | RunBefore
+    | CheckBefore
     | DoNotRun
     | AskBefore
     | DoNotLookUnder
@@ -124,6 +136,7 @@ Sentence = (
 Form = Literal[
     "Use",
     "RunBefore",
+    "CheckBefore",
     "DoNotRun",
     "AskBefore",
     "DoNotLookUnder",
