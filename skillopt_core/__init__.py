@@ -1,0 +1,30 @@
+"""The optimizer: a skill is a trainable document, and a change to it is believed only when it was measured.
+
+`evolve` is the published method's loop, `weigh` takes one given patch straight to a gate. Both ask the world two
+questions only, `attempt` (`protocols.Environment`) and `complete` (`critic.ModelCritic`). Standard library only; no
+clock, no global randomness, no files beside its own prompts.
+"""
+
+from __future__ import annotations
+
+from skillopt_core.gate import LookGate, ProofGate, RecordedGate
+from skillopt_core.loop import evolve, weigh
+from skillopt_core.memory import Memory
+from skillopt_core.schedule import Schedule
+from skillopt_core.types import Edit, Evolution, Skill, Task, TaskSet, Verdict
+
+__all__ = [
+    "Edit",
+    "Evolution",
+    "LookGate",
+    "Memory",
+    "ProofGate",
+    "RecordedGate",
+    "Schedule",
+    "Skill",
+    "Task",
+    "TaskSet",
+    "Verdict",
+    "evolve",
+    "weigh",
+]

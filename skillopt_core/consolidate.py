@@ -71,7 +71,7 @@ def drift(
 def _look_back(
     run: Run, step: PlannedStep, environment: Environment, critic: Guide, train: Sequence[Task], draws: Draws
 ) -> tuple[Seen, str] | None:
-    """Attempts under the current skill and the guidance made of what drifted; None where there is nothing to compare."""
+    """Attempts under the current skill and guidance made of what drifted; None where there is nothing to compare."""
     previous = run.epoch_skills[-1]
     if not step.look_back or previous.digest == run.skill.digest:
         return None

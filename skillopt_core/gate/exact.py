@@ -1,0 +1,92 @@
+"""Exact tail probabilities, by the standard library alone (gate.md, looks; recorded)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from skillopt_core.seeded import Seeded
+
+FLIPS: Final = 9999
+"""Sign flips drawn where scores are real-valued."""
+
+_FINEST: Final = 60  # the least common multiple of 1 to 5: any mixture of repeats up to five lies on this lattice
+_MOST_BIT_OPERATIONS: Final = 4e9  # about a second; beyond it the flips are sampled
+_TINY: Final = 1e-9
+
+
+def binomial_tail(k: int, n: int, rate: float) -> float:
+    """P(X >= k) for X binomial with n trials of probability `rate`: the exact upper tail."""
+    if not 0 <= rate <= 1:
+        raise ValueError(f"a rate lies in [0, 1], not {rate}")
+    if k <= 0 or rate == 1:
+        return 1.0 if k <= n else 0.0
+    if k > n or rate == 0:
+        return 0.0
+    log, log_not = math.log(rate), math.log1p(-rate)
+    total = math.fsum(math.exp(_log_choose(n, i) + i * log + (n - i) * log_not) for i in range(k, n + 1))
+    return min(total, 1.0)
+
+
+def sign_flip_p(ds: Sequence[float], seed: int = 0) -> float:
+    """One-sided p of the sum of `ds` when each sign is flipped with probability one half.
+
+    Exact where all differences are multiples of some 1/R (R up to 60), by counting in integers; otherwise
+    (1 + b)/(1 + B) over B = 9,999 seeded flips. Ties (d = 0) say nothing. No difference at all: 1.
+    """
+    moved = [d for d in ds if abs(d) > _TINY]
+    if not moved:
+        return 1.0
+    steps = _lattice(moved)
+    if steps is not None and sum(map(abs, steps)) * float(len(steps)) ** 2 < _MOST_BIT_OPERATIONS:
+        return _counted(steps)
+    return _sampled(moved, seed)
+
+
+def normal_quantile(tail: float) -> float:
+    """z with an upper tail probability of `tail` under the standard normal, by bisection. For forecasts only."""
+    low, high = -40.0, 40.0
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if math.erfc(middle / math.sqrt(2)) / 2 > tail else (low, middle)
+    return (low + high) / 2
+
+
+def _log_choose(n: int, k: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+def _lattice(ds: Sequence[float]) -> list[int] | None:
+    """The differences as integers over the coarsest lattice that holds them all."""
+    for finest in range(1, _FINEST + 1):
+        steps = [round(d * finest) for d in ds]
+        if all(abs(d * finest - step) < _TINY * finest for d, step in zip(ds, steps, strict=True)):
+            return steps
+    return None
+
+
+def _counted(steps: Sequence[int]) -> float:
+    """The sum reaches what was seen iff the flips to plus sum to at least the sum of the positive steps.
+
+    The numbers of subsets by sum are the coefficients of the product of (1 + x^|step|). They are held side by side in
+    one integer, `width` bits each, so that a factor is a shift and an addition, and their sum is a remainder.
+    """
+    width = len(steps) + 1
+    coefficients = 1
+    for step in steps:
+        coefficients += coefficients << (abs(step) * width)
+    reached = coefficients >> (sum(step for step in steps if step > 0) * width)
+    return reached % ((1 << width) - 1) / (1 << len(steps))
+
+
+def _sampled(ds: Sequence[float], seed: int) -> float:
+    stream, seen = Seeded(seed), sum(ds)
+    as_large = 0
+    for _ in range(FLIPS):
+        total, bits = 0.0, 0
+        for at, d in enumerate(ds):
+            bits = stream.bits() if at % 64 == 0 else bits >> 1
+            total += d if bits & 1 else -d
+        as_large += total >= seen - _TINY
+    return (1 + as_large) / (1 + FLIPS)

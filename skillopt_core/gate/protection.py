@@ -1,0 +1,57 @@
+"""Protected tasks: nothing that worked may break (gate.md, trials: protected tasks)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from skillopt_core.gate.pairing import compare
+from skillopt_core.protocols import Draws, Environment
+from skillopt_core.types import Comparison, Pair, Skill, Task
+
+_MANY: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """What the check found: ids of the tasks that broke, of those that could not be measured, and the pairs it took."""
+
+    broken: tuple[str, ...] = ()
+    unmeasured: tuple[str, ...] = ()
+    pairs: int = 0
+
+
+def protect(
+    environment: Environment, live: Skill, candidate: Skill, tasks: Sequence[Task], draws: Draws, repeats: int
+) -> Protection:
+    """Fresh pairs on each protected task.
+
+    Where the candidate fails more often than the live text, three more pairs (five if more than ten tasks are
+    protected); a task is broken if the excess failures reach half of all its pairs. A deterministic agent runs one
+    pair, and any failure that the live text does not have breaks the task.
+    """
+    if not tasks:
+        return Protection()
+    repeats = 1 if environment.deterministic else repeats
+    pairs = _by_task(compare(environment, live, candidate, tasks, draws, repeats))
+    suspects = [task for task in tasks if excess(pairs.get(task.id, ())) > 0]
+    if suspects and not environment.deterministic:
+        more = compare(environment, live, candidate, suspects, draws, 5 if len(tasks) > _MANY else 3)
+        for name, again in _by_task(more).items():
+            pairs.setdefault(name, []).extend(again)
+    broken = tuple(task.id for task in suspects if 2 * excess(pairs[task.id]) >= len(pairs[task.id]))
+    unmeasured = tuple(task.id for task in tasks if task.id not in pairs)
+    return Protection(broken, unmeasured, sum(map(len, pairs.values())))
+
+
+def excess(pairs: Sequence[Pair]) -> int:
+    """Failures of the candidate beyond those of the live text."""
+    return sum((pair.candidate.score.hard < 1) - (pair.live.score.hard < 1) for pair in pairs)
+
+
+def _by_task(comparison: Comparison) -> dict[str, list[Pair]]:
+    grouped: dict[str, list[Pair]] = {}
+    for pair in comparison.pairs:
+        grouped.setdefault(pair.task.id, []).append(pair)
+    return grouped
