@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Protocol
 
 DAY_MS = 86_400_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MS = timedelta(milliseconds=1)
 
 
 class Clock(Protocol):
@@ -35,7 +37,7 @@ def iso(ms: int | None) -> str | None:
     """RFC 3339, UTC, ms: `2026-01-05T13:54:00.000Z`; None stays None."""
     if ms is None:
         return None
-    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return (_EPOCH + ms * _MS).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def parse_iso(text: str) -> int | None:
@@ -44,7 +46,7 @@ def parse_iso(text: str) -> int | None:
         when = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() * 1000)
+    return ((when if when.tzinfo else when.replace(tzinfo=UTC)) - _EPOCH) // _MS
 
 
 def day_of(ms: int) -> int:
