@@ -14,7 +14,19 @@ from typing import Final
 
 from skillopt_sleep.domain.shell import ASSIGNMENT, Simple, read
 
-__all__ = ["Simple", "bare", "canonical", "find_run", "flags", "has_run", "head", "paths", "split", "starts_with"]
+__all__ = [
+    "PROGRAMS",
+    "Simple",
+    "bare",
+    "canonical",
+    "find_run",
+    "flags",
+    "has_run",
+    "head",
+    "paths",
+    "split",
+    "starts_with",
+]
 
 _MOST_SHELLS: Final = 3
 
@@ -66,6 +78,8 @@ select function case declare local return exit wait trap shift
 """
 _OPERAND: Final = frozenset(_OPERAND_TEXT.split())
 """Programs whose first word is an operand, not a sub-command."""
+PROGRAMS: Final = _OPERAND | frozenset(_GLOBAL_VALUES) | frozenset(pair.split()[0] for pair in _TWO_DEEP)
+"""Programs that are known by name, whatever a history holds."""
 
 
 def split(command: str) -> tuple[Simple, ...]:
