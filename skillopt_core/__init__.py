@@ -7,6 +7,7 @@ clock, no global randomness, no files beside its own prompts.
 
 from __future__ import annotations
 
+from skillopt_core.critic import ModelCritic
 from skillopt_core.gate import LookGate, ProofGate, RecordedGate
 from skillopt_core.loop import evolve, weigh
 from skillopt_core.memory import Memory
@@ -18,6 +19,7 @@ __all__ = [
     "Evolution",
     "LookGate",
     "Memory",
+    "ModelCritic",
     "ProofGate",
     "RecordedGate",
     "Schedule",

@@ -1,0 +1,197 @@
+"""A critic made of one function, `complete(prompts) -> replies` (method.md, reflect, aggregate, select, update).
+
+It sees train attempts only. What is untrusted goes into prompts fenced as data; what comes back is checked by hand,
+repaired once, and otherwise `Missing("unusable reply")`, which the stages count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, Protocol, TypeVar
+
+from skillopt_core.memory import Memory
+from skillopt_core.prompting import clipped, default_prompts, fenced, filled
+from skillopt_core.replies import (
+    ReadEdit,
+    ReadPattern,
+    Unusable,
+    read_edits,
+    read_number,
+    read_numbers,
+    read_patterns,
+    read_text,
+)
+from skillopt_core.showing import Shown, batches, show_drift, show_edits, show_notes, show_steps
+from skillopt_core.types import Edit, Label, Missing, Patch, Refused, Skill, Step, Trajectory
+
+MINIBATCH: Final = 8
+CHARACTERS: Final = 24_000
+"""What the attempts of one prompt may take, about 6,000 tokens."""
+
+T = TypeVar("T")
+
+
+class Complete(Protocol):
+    """Who completes: as many replies as prompts, in the same order, a failed one as `Missing(reason)`.
+
+    All prompts of one call are independent, so that a pool may run them together. Raises `Exhausted`.
+    """
+
+    def __call__(self, prompts: Sequence[str]) -> Sequence[str | Missing]: ...
+
+
+class ModelCritic:
+    """Critic, Mender, Pacer and Guide over any model.
+
+    `prompts` replaces shipped prompts by name. `minibatch` is the number of tasks a reflection sees, `characters` what
+    their attempts may take together.
+    """
+
+    def __init__(
+        self,
+        complete: Complete,
+        prompts: Mapping[str, str] | None = None,
+        *,
+        minibatch: int = MINIBATCH,
+        characters: int = CHARACTERS,
+    ) -> None:
+        shipped = default_prompts()
+        unknown = sorted(set(prompts or {}) - set(shipped))
+        if unknown:
+            raise ValueError(f"no prompt is called {', '.join(unknown)}; there are {', '.join(sorted(shipped))}")
+        self._complete = complete
+        self._prompts = {**shipped, **(prompts or {})}
+        self._minibatch = minibatch
+        self._characters = characters
+
+    def reflect(
+        self, skill: Skill, seen: Sequence[Trajectory], edit_budget: int, memory: Memory
+    ) -> Sequence[Patch | Missing]:
+        """One patch a minibatch, failures first, in a fixed order; malformed edits follow as `Missing`."""
+        shown = batches(seen, self._minibatch, self._characters)
+        prompts = [self._reflection(skill, batch, edit_budget, memory) for batch in shown]
+        answers = self._ask(prompts, "reflect_failures", read_patterns)
+        patches: list[Patch | Missing] = []
+        for batch, answer in zip(shown, answers, strict=True):
+            if isinstance(answer, Missing):
+                patches.append(answer)
+                continue
+            patches.append(_patch(batch, answer))
+            patches += [Missing("malformed edit")] * sum(pattern.malformed for pattern in answer)
+        return patches
+
+    def merge(self, patches: Sequence[Patch], memory: Memory) -> Patch | Missing:
+        """One patch out of a group; support follows from the numbers of the edits that it was merged from."""
+        edits = [edit for patch in patches for edit in patch.edits]
+        slots = {"edits": show_edits(edits), "notes": show_notes(memory)}
+        answer = self._one("merge", slots, read_edits)
+        if isinstance(answer, Missing):
+            return answer
+        return Patch(tuple(_traced(read, edits) for read in answer), about=patches[0].about)
+
+    def rank(self, edits: Sequence[Edit], keep: int, memory: Memory) -> Sequence[int] | Missing:
+        """Indices from 0, best first."""
+        slots = {"edits": show_edits(edits), "keep": str(keep), "notes": show_notes(memory)}
+        answer = self._one("rank", slots, lambda reply: read_numbers(reply, "keep"))
+        return answer if isinstance(answer, Missing) else [number - 1 for number in answer]
+
+    def pace(self, edits: Sequence[Edit], most: int, memory: Memory) -> tuple[int, str] | Missing:
+        """The number of edits for this step, with a reason."""
+        slots = {"edits": show_edits(edits), "most": str(most), "notes": show_notes(memory)}
+        return self._one("pace", slots, lambda reply: read_number(reply, "edits"))
+
+    def mend(self, skill: Skill, missed: Sequence[Refused], memory: Memory) -> Patch | Missing:
+        """The missed edits with anchors that fit."""
+        edits = [refused.edit for refused in missed]
+        shown = show_edits(edits, [refused.why for refused in missed])
+        answer = self._one("mend", {"skill": fenced("skill", skill.text), "edits": shown}, read_edits)
+        return answer if isinstance(answer, Missing) else Patch(tuple(_traced(read, edits) for read in answer))
+
+    def guidance(self, skill: Skill, drift: Mapping[str, Sequence[Trajectory]], memory: Memory) -> str | Missing:
+        """Text for the slow update's block."""
+        slots = {
+            "skill": fenced("skill", skill.text),
+            "attempts": show_drift(drift, self._characters),
+            "notes": show_notes(memory),
+        }
+        return self._one("slow_update", slots, lambda reply: read_text(reply, "guidance"))
+
+    def notes(self, steps: Sequence[Step], memory: Memory) -> str | Missing:
+        """Notes to itself, kept in `memory.meta`."""
+        slots = {"steps": show_steps(steps), "notes": show_notes(memory)}
+        return self._one("meta_skill", slots, lambda reply: read_text(reply, "notes"))
+
+    def _reflection(self, skill: Skill, batch: Shown, edit_budget: int, memory: Memory) -> str:
+        slots = {
+            "skill": fenced("skill", skill.text),
+            "budget": str(edit_budget),
+            "attempts": batch.text,
+            "notes": show_notes(memory),
+        }
+        return filled(self._prompts[f"reflect_{batch.about}"], slots)
+
+    def _one(self, name: str, slots: Mapping[str, str], read: Callable[[str], T]) -> T | Missing:
+        (answer,) = self._ask([filled(self._prompts[name], slots)], name, read)
+        return answer
+
+    def _ask(self, prompts: Sequence[str], name: str, read: Callable[[str], T]) -> list[T | Missing]:
+        """All prompts at once; the unreadable replies once more, together with what was wrong with them."""
+        answers = [_read(reply, read) for reply in self._replies(prompts)]
+        broken = {n: answer for n, answer in enumerate(answers) if isinstance(answer, _Broken)}
+        if broken:
+            form = self._prompts[name].rpartition("in this form:")[2].strip().partition("\n")[0]
+            again = [self._repair(answer, form) for answer in broken.values()]
+            for n, reply in zip(broken, self._replies(again), strict=True):
+                answers[n] = _read(reply, read)
+        return [Missing("unusable reply") if isinstance(answer, _Broken) else answer for answer in answers]
+
+    def _repair(self, broken: _Broken, form: str) -> str:
+        slots = {"problem": broken.problem, "form": form, "reply": fenced("reply", clipped(broken.reply, 6000))}
+        return filled(self._prompts["repair"], slots)
+
+    def _replies(self, prompts: Sequence[str]) -> Sequence[str | Missing]:
+        replies = self._complete(prompts) if prompts else ()
+        if len(replies) != len(prompts):
+            raise ValueError(f"{len(replies)} replies came back for {len(prompts)} prompts")
+        return replies
+
+
+class _Broken:
+    """A reply that could not be read, and why."""
+
+    def __init__(self, reply: str, problem: str) -> None:
+        self.reply = reply
+        self.problem = problem
+
+
+def _read(reply: str | Missing, read: Callable[[str], T]) -> T | Missing | _Broken:
+    if isinstance(reply, Missing):
+        return reply
+    try:
+        return read(reply)
+    except Unusable as error:
+        return _Broken(reply, str(error))
+
+
+def _patch(batch: Shown, patterns: Sequence[ReadPattern]) -> Patch:
+    """The edits of all patterns, each supported by those of the named tasks that were really shown."""
+    edits: list[Edit] = []
+    for pattern in patterns:
+        support = frozenset(batch.aliases[name] for name in pattern.tasks if name in batch.aliases)
+        label = pattern.label if batch.about == "failures" else Label.SKILL_DEFECT
+        edits += [
+            replace(read.edit, support=support, label=label, why=read.edit.why or pattern.why) for read in pattern.edits
+        ]
+    reasoning = "\n".join(pattern.why for pattern in patterns if pattern.why)
+    return Patch(tuple(edits), reasoning=reasoning, about=batch.about)
+
+
+def _traced(read: ReadEdit, edits: Sequence[Edit]) -> Edit:
+    """A merged or corrected edit with the support, label and origin of those that it came from."""
+    sources = [edits[number - 1] for number in read.sources if 1 <= number <= len(edits)]
+    if not sources:
+        return read.edit
+    support = frozenset[str]().union(*(source.support for source in sources))
+    first = sources[0]
+    return replace(read.edit, support=support, label=first.label, origin=first.origin, why=read.edit.why or first.why)
