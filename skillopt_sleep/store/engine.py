@@ -19,8 +19,9 @@ from sqlalchemy.pool import StaticPool
 from sqlalchemy.sql.base import Executable
 
 from skillopt_sleep.clock import DAY_MS, Clock
+from skillopt_sleep.domain.sessions import StoredSession
 from skillopt_sleep.errors import NotFound, StoreError
-from skillopt_sleep.store import files
+from skillopt_sleep.store import files, sessions
 from skillopt_sleep.store.failures import speaking
 
 BUSY_MS: Final = 10_000
@@ -93,6 +94,20 @@ class Store:
         """One changing statement, in the open transaction or in one of its own."""
         with self.write() as connection:
             return connection.execute(statement, parameters or {})
+
+    def sessions(self, origin: str = "interactive", id: str | None = None) -> Iterator[dict[str, Any]]:  # noqa: A002
+        """`sessions.session_documents`: one document a session, as cli.md writes it."""
+        return sessions.session_documents(self, origin, id)
+
+    def stored_sessions(
+        self, project: str | None = None, since_ms: int | None = None, origins: Sequence[str] = ("interactive",)
+    ) -> Iterator[StoredSession]:
+        """`sessions.stored_sessions`: the miner's input, oldest session first."""
+        return sessions.stored_sessions(self, project, since_ms, origins)
+
+    def projects(self) -> list[dict[str, Any]]:
+        """`sessions.projects`: roots with their sessions, the last used first."""
+        return sessions.projects(self)
 
     @property
     def driver(self) -> sqlite3.Connection:

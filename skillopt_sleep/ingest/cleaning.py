@@ -1,0 +1,183 @@
+"""The border: what was read becomes what may be stored. No text passes here but through the redactor.
+
+Runs in a thread of its own beside the reading, a chunk at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from skillopt_harvesters.model import HEAD, KEEP, Batch, Event, Kind, SessionFacts
+from skillopt_sleep.ingest.projects import is_home, project_root, remote_digest, tidy
+from skillopt_sleep.ingest.reading import Taken
+from skillopt_sleep.redact import RULES_VERSION, Redacted
+from skillopt_sleep.store import bodies
+from skillopt_sleep.store.intake import (
+    CleanBatch,
+    CleanFacts,
+    CleanSource,
+    EventRow,
+    SkillRow,
+    event_row,
+    identifier,
+    record_key,
+    usage_row,
+)
+
+NAMES: int = 1 << 16
+"""Names (folders, branches, tools) whose redacted form is remembered."""
+
+
+class TakesSecretsOut(Protocol):
+    """What is asked of `skillopt_sleep.redact.Redactor`."""
+
+    def redact_many(self, texts: Sequence[str]) -> list[Redacted]: ...
+
+    def clip_many(self, texts: Sequence[str], limit: int) -> list[Redacted]: ...
+
+
+@dataclass(slots=True)
+class Cleaner:
+    """Cleans chunk after chunk. `own` are the native ids of our own replays; `names` what was seen before."""
+
+    redactor: TakesSecretsOut
+    own: Collection[str] = ()
+    names: dict[str, Redacted] = field(default_factory=dict)
+
+    def clean(self, chunk: Sequence[Taken]) -> list[CleanSource]:
+        """The chunk ready to be stored, in its order."""
+        said = _Said.of(self.redactor, chunk)
+        self._learn(chunk)
+        return [self._source(taken, said) for taken in chunk]
+
+    def _source(self, taken: Taken, said: _Said) -> CleanSource:
+        last = taken.batches[-1].cursor if taken.batches else None
+        return CleanSource(
+            taken.source,
+            taken.state,
+            last,
+            taken.why,
+            [self._batch(batch, said) for batch in taken.batches],
+            sum(batch.understood for batch in taken.batches),
+            sum(batch.unknown for batch in taken.batches),
+            _together(batch.skipped for batch in taken.batches),
+        )
+
+    def _batch(self, batch: Batch, said: _Said) -> CleanBatch:
+        agent = batch.session.agent
+        rows: list[EventRow] = []
+        words: list[bodies.Words] = []
+        skills: list[SkillRow] = []
+        for event in batch.events:
+            row = event_row(agent, event, self.names[event.tool])
+            rows.append(row)
+            words.append(said.of_event(event))
+            if event.kind is Kind.SKILL:
+                skills.append(_skill_row(row, event))
+        return CleanBatch(
+            self._facts(batch.session),
+            rows,
+            bodies.of_stretch(words, RULES_VERSION) if words else None,
+            [usage_row(agent, usage) for usage in batch.usage],
+            skills,
+            [record_key(agent, key) for key in batch.withdrawn],
+        )
+
+    def _facts(self, facts: SessionFacts) -> CleanFacts:
+        cwds = tuple(self.names[tidy(cwd)] for cwd in facts.cwds)
+        own = facts.native_id in self.own
+        return CleanFacts(
+            agent=facts.agent,
+            native_id=identifier(facts.native_id),
+            origin="own" if own else str(facts.origin),
+            parent=identifier(facts.parent),
+            fork_of=identifier(facts.fork_of),
+            root=self.names[project_root(facts)],
+            git_root=self.names["" if is_home(facts.git_root) else tidy(facts.git_root)],
+            remote=remote_digest(facts.remote),
+            cwd=cwds[0] if cwds else self.names[""],
+            cwds=cwds,
+            branch=self.names[facts.branch],
+            head_commit=identifier(facts.head_commit),
+            agent_version=identifier(facts.agent_version),
+            models=tuple(identifier(model) for model in facts.models),
+            title=self.names[facts.title],
+            started_ms=facts.started_ms,
+            ended_ms=facts.ended_ms,
+        )
+
+    def _learn(self, chunk: Sequence[Taken]) -> None:
+        """Redact the names that this chunk uses and that are new."""
+        if len(self.names) > NAMES:
+            self.names.clear()
+        wanted = {""}
+        for taken in chunk:
+            for batch in taken.batches:
+                wanted.update(event.tool for event in batch.events)
+                wanted.update(_names_of(batch.session))
+        fresh = [name for name in wanted if name not in self.names]
+        self.names.update(zip(fresh, self.redactor.redact_many([whole(name) for name in fresh]), strict=True))
+
+
+def _names_of(facts: SessionFacts) -> Iterable[str]:
+    yield from map(tidy, facts.cwds)
+    yield from (project_root(facts), tidy(facts.git_root), facts.branch, facts.title)
+
+
+def _skill_row(row: EventRow, event: Event) -> SkillRow:
+    seen = "" if event.output_digest is None else event.output_digest
+    opened = event.head == "opened"
+    return (row[0], row[6], seen, None if opened else 1, 1 if opened else None)
+
+
+def _together(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for one in counts:
+        for reason, n in one.items():
+            total[reason] = total.get(reason, 0) + n
+    return total
+
+
+def whole(text: str) -> str:
+    """Text without lone surrogates, which nothing outside Python can hold."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What the events of a chunk say, redacted: each distinct text once, by its raw form."""
+
+    words: Mapping[str, Redacted]  # kept whole
+    calls: Mapping[str, Redacted]  # up to KEEP
+    heads: Mapping[str, Redacted]  # up to HEAD
+
+    @classmethod
+    def of(cls, redactor: TakesSecretsOut, chunk: Sequence[Taken]) -> _Said:
+        words: dict[str, None] = {"": None}
+        calls: dict[str, None] = {"": None}
+        heads: dict[str, None] = {"": None}
+        for taken in chunk:
+            for batch in taken.batches:
+                for event in batch.events:
+                    (calls if event.kind is Kind.CALL else words)[event.text] = None
+                    calls[event.arguments] = None
+                    heads[event.head] = None
+        return cls(
+            dict(zip(words, redactor.redact_many([whole(text) for text in words]), strict=True)),
+            dict(zip(calls, redactor.clip_many([whole(text) for text in calls], KEEP), strict=True)),
+            dict(zip(heads, redactor.clip_many([whole(text) for text in heads], HEAD), strict=True)),
+        )
+
+    def of_event(self, event: Event) -> bodies.Words:
+        return bodies.Words(
+            (self.calls if event.kind is Kind.CALL else self.words)[event.text],
+            self.calls[event.arguments],
+            self.heads[event.head],
+            identifier(event.call_id),
+            identifier(event.message_id),
+            identifier(event.agent_id),
+            event.output_length,
+            event.output_digest,
+        )

@@ -1,0 +1,98 @@
+"""One harvest: list, read what has changed, redact, store. Killed anywhere, it goes on where it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+
+from skillopt_harvesters.model import Source, Trouble
+from skillopt_sleep.clock import Clock
+from skillopt_sleep.domain.reports import HarvestCounts
+from skillopt_sleep.ingest.cleaning import Cleaner, TakesSecretsOut
+from skillopt_sleep.ingest.excluding import Excluded
+from skillopt_sleep.ingest.listing import Listing, take_stock
+from skillopt_sleep.ingest.reading import Read, chunks, trouble_of
+from skillopt_sleep.ingest.tally import EXCLUDED, OLD, Tally
+from skillopt_sleep.store import intake
+from skillopt_sleep.store.engine import Store
+from skillopt_sleep.store.intake import CleanSource
+from skillopt_sleep.store.projects import settle_projects
+from skillopt_sleep.store.sources import mark_gone, sessions_of
+
+Harvested = HarvestCounts
+Progress = Callable[[int, int], None]
+"""Called with sources done and sources to do."""
+
+
+def harvest(
+    store: Store,
+    sources: Iterable[Source],
+    read: Read,
+    redactor: TakesSecretsOut,
+    clock: Clock,
+    *,
+    max_sessions: int | None = None,
+    lookback_ms: int | None = None,
+    exclude: Sequence[str] = (),
+    own_sessions: Collection[str] = (),
+    trouble: Sequence[Trouble] = (),
+    progress: Progress | None = None,
+) -> Harvested:
+    """Bring the store up to date with the sources and say what was done (cli.md, `harvest`).
+
+    `max_sessions` caps how many changed sources are read, newest first; the rest is pending. `lookback_ms` leaves out
+    what did not change within so many ms before now. `exclude` holds folders and patterns (`Excluded`), `own_sessions`
+    native ids of our own replays, `trouble` what the discovery could not look at.
+
+    A source's cursor moves only in the transaction that stores its events, after redaction has returned. Raises
+    `StoreError`; unreadable sources are reported, never raised.
+    """
+    began = clock.now_ms()
+    excluded, tally = Excluded(exclude), Tally()
+    since = None if lookback_ms is None else began - lookback_ms
+    listing = take_stock(store, sources, excluded, since_ms=since, most=max_sessions)
+    trouble_of(tally, trouble)
+    if listing.changed:
+        _take_in(store, listing, read, Cleaner(redactor, own_sessions), excluded, tally, progress)
+        settle_projects(store)
+    for source, first in listing.twins:
+        intake.link_twin(store, source, first)
+    if listing.gone:
+        mark_gone(store, listing.gone)
+    tally.files, tally.pending = listing.files, listing.pending
+    tally.unchanged = sessions_of(store, listing.unchanged)
+    tally.leave_out(EXCLUDED, listing.excluded)
+    tally.leave_out(OLD, listing.old)
+    return tally.counts((clock.now_ms() - began) / 1000)
+
+
+def _take_in(
+    store: Store,
+    listing: Listing,
+    read: Read,
+    cleaner: Cleaner,
+    excluded: Excluded,
+    tally: Tally,
+    progress: Progress | None,
+) -> None:
+    """Read a chunk while the one before it is redacted; store each as soon as it is clean."""
+    done = 0
+
+    def keep(future: Future[list[CleanSource]]) -> None:
+        nonlocal done
+        clean = future.result()
+        tally.add(intake.save(store, clean), clean)
+        done += sum(source.state != "pending" for source in clean)
+        if progress is not None:
+            progress(done, len(listing.changed))
+
+    before: Future[list[CleanSource]] | None = None
+    reading = chunks(store, listing.changed, read, excluded, tally)
+    with ThreadPoolExecutor(1, thread_name_prefix="redact") as thread, closing(reading):
+        for chunk in reading:
+            if before is not None:
+                keep(before)
+            before = thread.submit(cleaner.clean, chunk)
+        if before is not None:
+            keep(before)

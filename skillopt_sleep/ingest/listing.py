@@ -1,0 +1,99 @@
+"""What is to be read: one listing of the sources and one select decide what is unchanged."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from skillopt_harvesters.model import Source
+from skillopt_sleep.ingest.excluding import Excluded
+from skillopt_sleep.store.engine import Store
+from skillopt_sleep.store.sources import Key, KnownSource, known_sources, path_text, signed
+
+
+@dataclass(slots=True)
+class Listing:
+    """Sources by what is to be done with them. `twins` are further names of a file that is in `changed` or known."""
+
+    files: int = 0
+    changed: list[Source] = field(default_factory=list)
+    twins: list[tuple[Source, Source]] = field(default_factory=list)
+    unchanged: set[int] = field(default_factory=set)
+    gone: list[int] = field(default_factory=list)
+    excluded: int = 0
+    old: int = 0
+    pending: int = 0
+
+
+def take_stock(
+    store: Store,
+    sources: Iterable[Source],
+    excluded: Excluded,
+    *,
+    since_ms: int | None = None,
+    most: int | None = None,
+) -> Listing:
+    """Compare the sources with the store.
+
+    A source is unchanged where size, time and inode are those of the last complete reading. Left out are those whose
+    last change is before `since_ms`; of the rest the `most` newest are taken and the others are pending.
+    """
+    listing = Listing()
+    known = known_sources(store)
+    for source in sources:
+        listing.files += 1
+        row = known.pop((source.agent, path_text(source.path)), None)
+        if row is not None and _unchanged(source, row, excluded):
+            listing.unchanged.add(row.id)
+        elif excluded.names_path(source.path):
+            listing.excluded += 1
+        elif since_ms is not None and source.mtime_ns < since_ms * 1_000_000:
+            listing.old += 1
+        else:
+            listing.changed.append(source)
+    listing.gone = [row.id for row in known.values() if row.state != "gone" and not os.path.lexists(row.path)]
+    _set_twins_aside(listing)
+    _cap(listing, most)
+    return listing
+
+
+def _unchanged(source: Source, row: KnownSource, excluded: Excluded) -> bool:
+    same = source.size == row.size and source.mtime_ns == row.mtime_ns and signed(source.inode) == row.inode
+    return same and (row.state == "read" or (row.state == "excluded" and row.why == excluded.digest))
+
+
+def _set_twins_aside(listing: Listing) -> None:
+    """Two names of one file (a hard link) are one source to read."""
+    first: dict[tuple[str, int, int], Source] = {}
+    single: list[Source] = []
+    for source in sorted(listing.changed, key=_age):
+        if not source.inode:
+            single.append(source)
+            continue
+        found = first.setdefault((source.agent, source.device, source.inode), source)
+        if found is source:
+            single.append(source)
+        else:
+            listing.twins.append((source, found))
+    listing.changed = single
+
+
+def _cap(listing: Listing, most: int | None) -> None:
+    """The newest are read first where not all can be; what is left stays pending, and its twins with it."""
+    if most is None or len(listing.changed) <= most:
+        return
+    kept = listing.changed[len(listing.changed) - most :]
+    listing.pending = len(listing.changed) - len(kept)
+    names: set[Key] = {(source.agent, source.path) for source in kept}
+    listing.twins = [pair for pair in listing.twins if (pair[1].agent, pair[1].path) in names]
+    listing.changed = kept
+
+
+def _age(source: Source) -> tuple[int, str]:
+    """Older files first: what a resumed or forked session repeats is then stored under the session that said it."""
+    return source.mtime_ns, source.path
+
+
+def in_reading_order(sources: Sequence[Source]) -> list[Source]:
+    return sorted(sources, key=_age)

@@ -1,0 +1,322 @@
+"""Storing what a harvest read: sources and their cursors, sessions, stretches of events, usage.
+
+A cursor moves in the transaction that stores its events, or not at all. Text comes in as `Redacted`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from skillopt_harvesters.model import Cursor, Event, Source, Usage
+from skillopt_sleep.errors import StoreError
+from skillopt_sleep.redact import Redacted
+from skillopt_sleep.store import intake_sql as sql
+from skillopt_sleep.store.bodies import Body
+from skillopt_sleep.store.engine import Store
+from skillopt_sleep.store.schema.harvest import SEQUENCE_BITS, SEQUENCE_MASK
+from skillopt_sleep.store.sources import path_text, save_source
+
+LARGEST: Final = (1 << 62) - 1
+"""No count or time in a transcript is believed beyond this; SQLite's numbers end there."""
+
+EventRow = tuple[int, str, str, int | None, int, int, str, str]
+"""key, kind, author, at_ms, offset, length, tool, outcome."""
+UsageRow = tuple[int, str, int, int, int, int, str, int | None]
+"""key, message, input, output, cache read, cache write, model, at_ms."""
+SkillRow = tuple[int, str, str, int | None, int | None]
+"""key of the event, skill, digest seen, offered, opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class CleanFacts:
+    """A session's facts after redaction. `root` names its project, "" where no folder is known."""
+
+    agent: str
+    native_id: str
+    origin: str
+    parent: str
+    fork_of: str
+    root: Redacted
+    git_root: Redacted
+    remote: str  # digest
+    cwd: Redacted
+    cwds: tuple[Redacted, ...]
+    branch: Redacted
+    head_commit: str
+    agent_version: str
+    models: tuple[str, ...]
+    title: Redacted
+    started_ms: int | None
+    ended_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CleanBatch:
+    """One batch of a source, ready to be stored. `events[i]` finds its words at place i of `body`."""
+
+    facts: CleanFacts
+    events: list[EventRow]
+    body: Body | None
+    usage: list[UsageRow]
+    skills: list[SkillRow]
+    withdrawn: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class CleanSource:
+    """What was read of one source, with the cursor from which to go on; no cursor where nothing could be read."""
+
+    source: Source
+    state: Literal["pending", "read", "unreadable", "excluded"]
+    cursor: Cursor | None = None
+    why: str = ""
+    batches: list[CleanBatch] = field(default_factory=list)
+    understood: int = 0
+    unknown: int = 0
+    skipped: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Saved:
+    """Names of the interactive sessions that a transaction made, changed, or found as they were.
+
+    `apart` holds the others that it made or changed, by their origin.
+    """
+
+    new: set[str] = field(default_factory=set)
+    updated: set[str] = field(default_factory=set)
+    same: set[str] = field(default_factory=set)
+    apart: dict[str, set[str]] = field(default_factory=dict)
+
+
+def session_name(agent: str, native_id: str) -> str:
+    """The id that people see: stable over machines and harvests, as it is made of agent and native id alone."""
+    digest = hashlib.blake2b(f"{agent}\0{native_id}".encode(), digest_size=6).hexdigest()
+    return f"s-{digest}"
+
+
+def record_key(agent: str, key: str) -> int:
+    """The unique key of an event or a usage: BLAKE2b-64 of agent, NUL and the agent's record key."""
+    digest = hashlib.blake2b(f"{agent}\0{key}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+def identifier(text: str) -> str:
+    """A name that a transcript gives to a call or a message, as it may be stored: odd ones as their digest."""
+    if len(text) <= 128 and text.isascii() and text.isprintable():
+        return text
+    return f"x-{hashlib.blake2b(text.encode('utf-8', 'surrogatepass'), digest_size=12).hexdigest()}"
+
+
+def event_row(agent: str, event: Event, tool: Redacted) -> EventRow:
+    """The columns of an event that are no words."""
+    at, outcome = event.at_ms, event.outcome
+    return (
+        record_key(agent, event.key),
+        str(event.kind),
+        str(event.author),
+        at if at is None or -LARGEST < at < LARGEST else None,
+        event.offset,
+        event.length,
+        tool,
+        "" if outcome is None else str(outcome),
+    )
+
+
+def usage_row(agent: str, usage: Usage) -> UsageRow:
+    counted = (usage.input, usage.output, usage.cache_read, usage.cache_write)
+    got, gave, read, wrote = (min(max(n, 0), LARGEST) for n in counted)
+    at = usage.at_ms if usage.at_ms is None or -LARGEST < usage.at_ms < LARGEST else None
+    key = record_key(agent, usage.key)
+    return (key, identifier(usage.key), got, gave, read, wrote, identifier(usage.model), at)
+
+
+def save(store: Store, sources: Sequence[CleanSource]) -> Saved:
+    """Store what was read of some sources and move their cursors, in one transaction."""
+    saved = Saved()
+    with store.write():
+        work = _Work(store.driver, store.clock.now_ms(), saved)
+        for clean in sources:
+            row = save_source(store.driver, clean.source, clean.state, clean.why, clean.skipped, work.now)
+            sql.COUNTED.run(store.driver, clean.understood, clean.unknown, row)
+            for batch in clean.batches:
+                work.store(row, batch)
+            if (at := clean.cursor) is not None:
+                sql.CURSOR.run(store.driver, at.offset, at.before, at.parser, at.state, row)
+    return saved
+
+
+def link_twin(store: Store, source: Source, twin: Source) -> None:
+    """A source that is the same file as another (a hard link): same cursor, same sessions, never read."""
+    with store.write():
+        mine, its = (source.agent, path_text(source.path)), (twin.agent, path_text(twin.path))
+        sql.TWIN.run(store.driver, *mine, source.root, *its)
+        sql.TWIN_SESSIONS.run(store.driver, *mine, *its)
+
+
+@dataclass(slots=True)
+class _Session:
+    id: int
+    name: str
+    events: int
+    messages: int
+    known: bool
+    twin: bool = False  # made now, and all that it holds stands in another session
+
+
+@dataclass(slots=True)
+class _Work:
+    """One transaction's work: SQLite's connection, the time, and what came of it."""
+
+    driver: sqlite3.Connection
+    now: int
+    saved: Saved
+    projects: dict[str, int] = field(default_factory=dict)
+
+    def store(self, source: int, batch: CleanBatch) -> None:
+        session = self._session(batch)
+        if session is None:
+            return
+        sql.SEEN_IN.run(self.driver, session.id, source, "own")
+        changed = self._events(session, source, batch)
+        changed += self._usage(session, batch.usage)
+        for key in batch.withdrawn:
+            changed += sql.WITHDRAW.run(self.driver, key, session.id).rowcount
+        for key, skill, seen, offered, opened in batch.skills:
+            sql.SKILL_USE.run(self.driver, skill, seen, offered, opened, key, session.id)
+        sql.NUMBERED.run(self.driver, session.events, session.messages, self.now, session.id)
+        self._count(session, batch.facts.origin, changed)
+
+    def _count(self, session: _Session, origin: str, changed: int) -> None:
+        name, saved = session.name, self.saved
+        if session.twin:
+            return
+        if origin != "interactive":
+            saved.apart.setdefault(origin, set()).add(name)
+        elif not session.known:
+            saved.new.add(name)
+        elif changed:
+            saved.updated.add(name)
+        else:
+            saved.same.add(name)
+
+    def _session(self, batch: CleanBatch) -> _Session | None:
+        """The session's row, made or brought up to date; None where it holds nothing yet or was forgotten."""
+        facts = batch.facts
+        known = sql.KNOWN_SESSION.run(self.driver, facts.agent, facts.native_id).fetchone()
+        if known is None:
+            if not batch.events and not batch.usage:
+                return None
+            return self._new_session(facts)
+        (number, name, events, messages, forgotten_ms, *old) = known
+        if forgotten_ms is not None:
+            return None
+        project = self._project(facts)
+        sql.UPDATE_SESSION.run(self.driver, *_merged(facts, project, old), number)
+        return _Session(number, name, events, messages, known=True)
+
+    def _new_session(self, facts: CleanFacts) -> _Session:
+        name = session_name(facts.agent, facts.native_id)
+        row = _merged(facts, self._project(facts), None)
+        made = sql.NEW_SESSION.run(self.driver, name, facts.agent, facts.native_id, self.now, *row)
+        return _Session(int(made.lastrowid or 0), name, 0, 0, known=False)
+
+    def _project(self, facts: CleanFacts) -> int | None:
+        if not facts.root:
+            return None
+        number = self.projects.get(facts.root)
+        if number is None:
+            git, remote = facts.git_root, facts.remote
+            made = sql.PROJECT.run(self.driver, facts.root, git, facts.cwd, remote, self.now)
+            number = self.projects[facts.root] = int(made.fetchone()[0])
+        for cwd in facts.cwds:
+            sql.ALIAS.run(self.driver, number, cwd)
+        return number
+
+    def _events(self, session: _Session, source: int, batch: CleanBatch) -> int:
+        if not batch.events or batch.body is None:
+            return 0
+        sql.BODY.run(self.driver, [batch.body])
+        stretch = sql.STRETCH.run(self.driver, session.id, source, batch.body.digest).lastrowid
+        first = _numbers(session.id, session.events, len(batch.events))
+        rows = [(first + i, *row, stretch, i) for i, row in enumerate(batch.events)]
+        changed = sql.EVENT.run(self.driver, rows)
+        session.events += len(rows)
+        if changed < len(rows):
+            self._note_copies(session, source, batch.events)
+        if changed and session.known:
+            sql.NO_TWIN.run(self.driver, session.id)
+        return changed
+
+    def _note_copies(self, session: _Session, source: int, rows: Sequence[EventRow]) -> None:
+        """Some events stand in another session already: their source repeats that session."""
+        keys = json.dumps([row[0] for row in rows])
+        owners = [owner for (owner,) in sql.OWNERS.run(self.driver, keys)]
+        others = [owner for owner in owners if owner != session.id]
+        for owner in others:
+            sql.SEEN_IN.run(self.driver, owner, source, "copy")
+        if others and session.id not in owners and not session.known:
+            sql.TWIN_OF.run(self.driver, others[0], session.id)
+            session.twin = True
+
+    def _usage(self, session: _Session, usage: Sequence[UsageRow]) -> int:
+        if not usage:
+            return 0
+        first = _numbers(session.id, session.messages, len(usage))
+        rows = [(first + i, *row) for i, row in enumerate(usage)]
+        session.messages += len(rows)
+        return sql.USAGE.run(self.driver, rows)
+
+
+def _numbers(session: int, after: int, wanted: int) -> int:
+    """The first of `wanted` row ids of a session; its sequence has room for 67 million."""
+    if after + wanted > SEQUENCE_MASK:
+        raise StoreError("a session of more than 67 million events cannot be stored", remedy="Leave its file out")
+    return (session << SEQUENCE_BITS) | after
+
+
+def _merged(facts: CleanFacts, project: int | None, old: Sequence[Any] | None) -> tuple[Any, ...]:
+    """The session's columns (`intake_sql.SESSION_COLUMNS`) after these facts.
+
+    What is known stays where the facts say nothing, so that an older copy of a session takes nothing away.
+    """
+    new = (
+        facts.origin,
+        facts.parent,
+        facts.fork_of,
+        project,
+        facts.cwd,
+        json.dumps(facts.cwds),
+        facts.branch,
+        facts.head_commit,
+        facts.agent_version,
+        json.dumps(facts.models),
+        facts.title,
+        facts.started_ms,
+        facts.ended_ms,
+    )
+    if old is None:
+        return new
+    merged: dict[str, Any] = {
+        name: was if now in (None, "", "[]") else now
+        for name, now, was in zip(sql.SESSION_COLUMNS, new, old, strict=True)
+    }
+    before = dict(zip(sql.SESSION_COLUMNS, old, strict=True))
+    if before["origin"] == "own":
+        merged["origin"] = "own"
+    for name in ("cwds", "models"):
+        merged[name] = _union(merged[name], before[name])
+    for name, choose in (("started_ms", min), ("ended_ms", max)):
+        known = [at for at in (merged[name], before[name]) if at is not None]
+        merged[name] = choose(known, default=None)
+    return tuple(merged.values())
+
+
+def _union(new: str, old: str) -> str:
+    """Two JSON lists of strings as one, the new one's order first."""
+    return new if new == old else json.dumps(list(dict.fromkeys([*json.loads(new), *json.loads(old)])))

@@ -1,0 +1,97 @@
+"""Sources: what is known of each file, what has changed, where to go on."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Final, NamedTuple
+
+from skillopt_harvesters.model import Cursor, Source
+from skillopt_sleep.store import intake_sql as sql
+from skillopt_sleep.store.compiled import Statement
+from skillopt_sleep.store.engine import Store
+
+Key = tuple[str, str]
+"""Agent and path text."""
+
+
+class KnownSource(NamedTuple):
+    """A row of `source`, as far as a listing needs it."""
+
+    agent: str
+    path: str
+    size: int
+    mtime_ns: int
+    inode: int
+    id: int
+    state: str
+    why: str
+
+
+_KNOWN: Final = Statement("SELECT agent, path, size, mtime_ns, inode, id, state, why FROM source")
+_CURSOR: Final = Statement("SELECT offset, before, parser, reader_state FROM source WHERE agent = ? AND path = ?")
+_SESSIONS: Final = Statement(
+    "SELECT ss.source_id, ss.session_id FROM session_source AS ss JOIN session AS s ON s.id = ss.session_id "
+    "WHERE s.origin = 'interactive' AND s.twin_of IS NULL AND s.forgotten_ms IS NULL"
+)
+
+
+def path_text(path: str) -> str:
+    """A path as text that SQLite takes: bytes that are no UTF-8 are written as `\\xff`."""
+    if path.isascii():
+        return path
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def signed(number: int) -> int:
+    """An inode or device as SQLite's 64-bit number."""
+    return number if number < 1 << 63 else number - (1 << 64)
+
+
+def known_sources(store: Store) -> dict[Key, KnownSource]:
+    """All sources ever seen, by agent and path: one select."""
+    with store.read():
+        return {(row[0], row[1]): KnownSource(*row) for row in _KNOWN.run(store.driver)}
+
+
+def cursor_of(store: Store, source: Source) -> Cursor | None:
+    """Where reading a source stopped; None where it was never read."""
+    with store.read():
+        row = _CURSOR.run(store.driver, source.agent, path_text(source.path)).fetchone()
+    if row is None or not (row[0] or row[3]):
+        return None
+    return Cursor(offset=row[0], before=row[1], parser=row[2], state=row[3])
+
+
+def save_source(
+    driver: sqlite3.Connection, source: Source, state: str, why: str, skipped: Mapping[str, int], now: int
+) -> int:
+    """Make or renew the row of a source, in the open transaction. Returns its id.
+
+    Size and times are kept only where the source was read to its end, so that one left half-way is changed for ever.
+    """
+    whole = state in {"read", "excluded"}
+    name = (source.agent, path_text(source.path), source.root, signed(source.device), signed(source.inode))
+    stat = (source.size, source.mtime_ns) if whole else (-1, 0)
+    row = sql.SOURCE.run(driver, *name, *stat, state, why, now).fetchone()
+    if skipped:
+        together = json.loads(row[1])
+        for reason, n in skipped.items():
+            together[reason] = together.get(reason, 0) + n
+        sql.SKIPPED.run(driver, json.dumps(together), row[0])
+    return int(row[0])
+
+
+def mark_gone(store: Store, sources: Iterable[int]) -> None:
+    """These are no longer there. Their sessions stay: the store is the memory."""
+    with store.write():
+        for source in sources:
+            sql.GONE.run(store.driver, store.clock.now_ms(), source)
+
+
+def sessions_of(store: Store, sources: AbstractSet[int]) -> int:
+    """How many interactive sessions these sources (row ids) hold."""
+    with store.read():
+        return len({session for source, session in _SESSIONS.run(store.driver) if source in sources})
