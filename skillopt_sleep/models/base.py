@@ -86,9 +86,7 @@ class Completion:
         key = CompletionKey(self._night, self._role, self._completer.model, digest, str(self._max_output))
         if (stored := self._ledger.reply(key)) is not None:
             return stored
-        reservation = self._budget.reserve(
-            self._role, self._completer.model, most_tokens(prompt), self._max_output
-        )
+        reservation = self._budget.reserve(self._role, self._completer.model, most_tokens(prompt), self._max_output)
         try:
             reply = self._completer.complete(prompt, self._max_output)
         except CallFailed as failed:

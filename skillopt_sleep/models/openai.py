@@ -35,10 +35,12 @@ class OpenAICompleter:
         """One user message, one answer. Raises `CallFailed`, `NotSignedIn`, `ModelError`."""
         import openai
 
-        limit = {"max_completion_tokens": max_output} if self._own else {"max_tokens": max_output}
         try:
             answer = self._client.chat.completions.create(
-                model=self.model, messages=[{"role": "user", "content": prompt}], **limit
+                model=self.model,
+                messages=[{"role": "user", "content": prompt}],
+                max_tokens=openai.omit if self._own else max_output,
+                max_completion_tokens=max_output if self._own else openai.omit,
             )
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
             raise NotSignedIn(f"the key was refused ({error.status_code})", where=self.where) from error
@@ -53,4 +55,4 @@ def _reply(answer: ChatCompletion) -> Reply:
     choice = answer.choices[0] if answer.choices else None
     usage = Usage(answer.usage.prompt_tokens, answer.usage.completion_tokens) if answer.usage else None
     text = (choice.message.content or "") if choice else ""
-    return Reply(text, usage, truncated=bool(choice) and choice.finish_reason == "length", model=answer.model)
+    return Reply(text, usage, truncated=choice is not None and choice.finish_reason == "length", model=answer.model)
