@@ -1,7 +1,7 @@
 """One rule, practised: made from what happened before its cut, measured on what happened after (gate.md).
 
-The optimizer is the core's; here the world is laid out for it. Train tasks are the episodes that show the friction, gate
-tasks are *all* later episodes of the project in which the rule applies to any action, whether it helps there or not.
+The optimizer is the core's; here the world is laid out for it. Train tasks are the episodes that show the friction,
+gate tasks are *all* later episodes of the project in which the rule applies, whether it helps there or not.
 """
 
 from __future__ import annotations
@@ -121,14 +121,14 @@ class Shown:
 
     def attempt(self, tasks: Sequence[Task], skill: Skill, draws: Sequence[int]) -> Sequence[Trajectory | Missing]:
         """As the wrapped environment, with the friction's check among the scores."""
-        return [
-            replace(
-                answer, score=replace(answer.score, hard=0.0, failed=(*answer.score.failed, self._shown_by[task.id]))
-            )
-            if isinstance(answer, Trajectory) and task.id in self._shown_by and not _prevented(answer)
-            else answer
-            for task, answer in zip(tasks, self._inner.attempt(tasks, skill, draws), strict=True)
-        ]
+        answers = self._inner.attempt(tasks, skill, draws)
+        return [self._checked(task, answer) for task, answer in zip(tasks, answers, strict=True)]
+
+    def _checked(self, task: Task, answer: Trajectory | Missing) -> Trajectory | Missing:
+        said = self._shown_by.get(task.id)
+        if said is None or isinstance(answer, Missing) or _prevented(answer):
+            return answer
+        return replace(answer, score=replace(answer.score, hard=0.0, failed=(*answer.score.failed, said)))
 
 
 def _prevented(answer: Trajectory) -> bool:
