@@ -1,0 +1,236 @@
+"""The night as one HTML page: no script, no outside resource, no markup from anyone's text.
+
+The content security policy allows the one style sheet of the page by its digest and nothing else, so even markup that
+slipped through could not load or run anything.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable
+from functools import cache
+from importlib import resources
+
+from skillopt_core.types import Outcome, UnitScore
+from skillopt_sleep.domain.proposals import ProposedEdit
+from skillopt_sleep.domain.reports import DocumentResult, NightReport, RefusedAction
+from skillopt_sleep.review import charts, words
+from skillopt_sleep.review.lines import amount, in_order, read_line, spent_line
+from skillopt_sleep.review.morning import Morning, morning
+from skillopt_sleep.review.plain import escaped, escaped_rule
+from skillopt_sleep.review.stage import by_number
+
+_TONES = {
+    Outcome.ACCEPT: "good",
+    Outcome.SUPPORTED: "good",
+    Outcome.ABSTAIN: "wait",
+    Outcome.UNVERIFIED: "wait",
+    Outcome.UNGATED: "wait",
+    Outcome.REJECT: "bad",
+}
+
+
+def page(report: NightReport) -> str:
+    """The whole page."""
+    head = morning(report)
+    body = [
+        _head(report, head),
+        _figures(report),
+        *map(_document, report.documents),
+        _section("What was refused, and why", _rows(map(_refusal, report.refusals))),
+        _section("What comes back", _rows(_recurring(report))),
+        _section("Seen, too rare to test", _rows(_row(r.title, r.why) for r in report.rare)),
+        _section("On trial", _rows(_trials(report))),
+        _section("Adopted, and watched", _rows(_watched(report))),
+        _foot(report),
+    ]
+    return _frame(f"Night of {words.day(report.ended_ms)}", "\n".join(part for part in body if part))
+
+
+@cache
+def _style() -> str:
+    return resources.files("skillopt_sleep.review").joinpath("page.css").read_text("utf-8")
+
+
+def _frame(title: str, body: str) -> str:
+    style = _style()
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="referrer" content="no-referrer">\n'
+        f"<title>{escaped(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def _head(report: NightReport, head: Morning) -> str:
+    projects = f" · {', '.join(map(escaped, report.projects))}" if report.projects else ""
+    as_of = f" · as of {words.day(report.as_of_ms)}" if report.as_of_ms is not None else ""
+    leads = "".join(f'<p class="lead">{escaped(text)}</p>' for text in (head.more, head.why, head.saved) if text)
+    then = f'<p class="next">{escaped(head.then)} <kbd>{escaped(head.command)}</kbd></p>' if head.command else ""
+    return (
+        f'<header>\n<p class="eyebrow">Night of {words.day(report.ended_ms)}{as_of}{projects}</p>\n'
+        f"<h1>{escaped(head.what)}</h1>\n{leads}\n{then}\n</header>"
+    )
+
+
+def _figures(report: NightReport) -> str:
+    harvest, tasks = report.harvest, report.tasks
+    figures = [
+        ("sessions read", f"{harvest.sessions:,}", f"{harvest.new:,} new"),
+        ("patterns found", f"{tasks.patterns:,}", ""),
+        ("tasks from them", f"{tasks.mined:,}", f"{tasks.gate:,} later ones" if tasks.gate is not None else ""),
+        ("tokens spent", amount(report.budget.tokens), ""),
+    ]
+    cells = "".join(
+        f"<div><dt>{name}</dt><dd>{value} <small>{more}</small></dd></div>" for name, value, more in figures
+    )
+    return f'<dl class="figures">{cells}</dl>'
+
+
+def _document(document: DocumentResult) -> str:
+    edits = by_number(document.edits)
+    name, kind = escaped(document.document.name), words.KINDS[document.document.kind]
+    parts = [f'<section class="document">\n<h2>{name} <small>{kind}</small></h2>']
+    if document.error:
+        parts.append(f'<p class="bad">It failed, and the night went on without it: {escaped(document.error)}</p>')
+    parts += map(_edit, words.adoptable(edits))
+    if waiting := words.waiting(edits):
+        parts += ["<h3>Not proven yet</h3>", *map(_edit, waiting)]
+    if fallen := words.fallen(edits):
+        parts += ["<h3>Tried, and not proposed</h3>", *map(_edit, fallen)]
+    if any(edit.verdict.units and edit.verdict.evidence == "recorded" for edit in edits):
+        parts.append(f'<p class="caveat">{_LEGEND}</p>')
+    parts += [f'<p class="caveat">{escaped(caveat)}</p>' for caveat in words.caveats(edits)]
+    if command := words.next_command(document.proposal, edits):
+        parts.append(f'<p class="next"><kbd>{escaped(command)}</kbd></p>')
+    return "\n".join([*parts, "</section>"])
+
+
+def _edit(edit: ProposedEdit) -> str:
+    tone = "none" if edit.status in {"missed", "dropped"} else _TONES.get(edit.verdict.outcome, "none")
+    wanted, why = words.needs(edit.verdict), edit.why or edit.verdict.why
+    facts = [
+        charts.evidence(edit.verdict),
+        f"<p>{escaped(_capital(why if wanted else words.believe(edit.verdict)))}.</p>",
+        f"<p>Needs {escaped(wanted)}.</p>" if wanted and wanted != why else "",
+        f'<p class="soft">Wasted so far: {escaped(words.stake_words(edit.stake))}.</p>' if edit.stake else "",
+        *(_quote(said.text, f"{_AUTHORS[said.author]}, {words.short_day(said.at_ms)}") for said in edit.provenance[:3]),
+        _details(edit),
+    ]
+    return (
+        f'<article class="edit">\n<p class="rule"><span class="n">{edit.n}</span>'
+        f'<span class="text">{escaped_rule(words.rule_text(edit))}</span>'
+        f'<span class="tag {tone}">{escaped(words.tag(edit))}</span></p>\n'
+        f'<div class="facts">{"".join(facts)}</div>\n</article>'
+    )
+
+
+def _quote(text: str, by: str) -> str:
+    return f"<blockquote>{escaped(text)}<footer>{escaped(by)}</footer></blockquote>"
+
+
+_LEGEND = (
+    "Each square is a later day on which the rule applied, oldest first: "
+    '<b class="key good">spared</b> <b class="key none">no difference</b> <b class="key bad">broken</b>'
+)
+_AUTHORS = {"person": "you", "agent": "the agent", "tool": "a tool", "harness": "the harness"}
+
+
+def _details(edit: ProposedEdit) -> str:
+    """The table of units, the predicate and the last figures, folded away."""
+    verdict = edit.verdict
+    figures = words.figures(verdict)
+    sight = words.believe(verdict) if words.needs(verdict) and verdict.counts else ""
+    lines = [
+        f"<p>The figures are for this reading: {escaped(edit.predicate)}.</p>" if edit.predicate else "",
+        f"<p>{escaped(_capital(sight))}.</p>" if sight else "",
+        f'<p class="soft">{escaped(figures)}.</p>' if figures else "",
+        _units(verdict.units),
+    ]
+    inner = "".join(lines)
+    return f"<details><summary>Session by session</summary>{inner}</details>" if inner else ""
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:].rstrip(".")
+
+
+def _units(units: Iterable[UnitScore]) -> str:
+    rows = "".join(
+        f"<tr><td>{words.short_day(unit.began or None)}</td><td>{escaped(unit.unit)}</td>"
+        f'<td class="figure">{unit.before:.2f}</td><td class="figure">{unit.after:.2f}</td>'
+        f'<td class="figure {"plus" if unit.d > 0 else "minus" if unit.d < 0 else ""}">{unit.d:+.2f}</td>'
+        f"<td>{escaped(unit.note)}</td></tr>"
+        for unit in sorted(units, key=lambda unit: unit.began)
+    )
+    head = (
+        '<tr><th>Day</th><th>Unit</th><th class="figure">Before</th><th class="figure">After</th>'
+        '<th class="figure">d</th><th></th></tr>'
+    )
+    return f'<div class="scroll"><table>{head}{rows}</table></div>' if rows else ""
+
+
+def _section(title: str, body: str) -> str:
+    return f"<section>\n<h2>{title}</h2>\n{body}\n</section>" if body else ""
+
+
+def _rows(rows: Iterable[str]) -> str:
+    joined = "\n".join(rows)
+    return f'<ul class="rows">\n{joined}\n</ul>' if joined else ""
+
+
+def _row(title: str, aside: str, below: str = "") -> str:
+    return f'<li><div class="top"><span>{escaped(title)}</span><span>{escaped(aside)}</span></div>{below}</li>'
+
+
+def _refusal(refused: RefusedAction) -> str:
+    who = f" · {refused.person}" if refused.person else ""
+    times = f"{words.count(refused.times, 'time')} in {words.count(refused.sessions, 'session')}{who}"
+    said = "".join(_quote(reason.text, words.short_day(reason.at_ms)) for reason in refused.reasons[:3])
+    reason = said or '<p class="caveat">No reason was given.</p>'
+    top = f"<code>{escaped(refused.action)}</code>"
+    return f'<li><div class="top"><span>{top}</span><span>{escaped(times)}</span></div>{reason}</li>'
+
+
+def _recurring(report: NightReport) -> Iterable[str]:
+    seen = in_order(report.recurring)
+    most = max((r.stake.output_share for r in seen if r.stake), default=0.0)
+    for one in seen:
+        cost = f"{words.share(one.stake.output_share)} of all output · " if one.stake else ""
+        heals = " · mends itself" if one.self_healing else ""
+        times = f"{cost}{words.count(one.times, 'time')} in {words.count(one.sessions, 'session')}{heals}"
+        yield _row(one.title, times, charts.stake_bar(one.stake.output_share, most) if one.stake else "")
+
+
+def _trials(report: NightReport) -> Iterable[str]:
+    for trial in report.trials:
+        wanted = f" · needs {trial.needs}" if trial.needs else ""
+        state = f"{trial.state} {words.trial_span(trial.state)} {words.count(trial.nights, 'night')} · E {words.number(trial.e_value)}{wanted}"
+        yield _row(trial.title, state)
+    if report.false_adoptions is not None and report.trials:
+        yield _row("Expected false adoptions, at most", words.number(report.false_adoptions))
+
+
+def _watched(report: NightReport) -> Iterable[str]:
+    for seen in report.watch:
+        known = seen.before is not None and seen.after is not None
+        rates = f"breached {seen.before:.0%} → {seen.after:.0%} · " if known else ""
+        yield _row(seen.title, f"{rates}{words.count(seen.sessions, 'session')} · {seen.finding}")
+
+
+def _foot(report: NightReport) -> str:
+    harvest = report.harvest
+    left_out = ", ".join(f"{n:,} {why}" for why, n in {**harvest.skipped, **report.skipped}.items())
+    unread = [f"{gone.path}: {gone.reason}" for gone in harvest.unreadable[:20]]
+    lines = [
+        read_line(report),
+        f"Left out: {left_out}" if left_out else "",
+        *(f"Not readable: {line}" for line in unread),
+        *report.warnings,
+        spent_line(report),
+    ]
+    return f'<footer class="last">{"".join(f"<p>{escaped(line)}</p>" for line in lines if line)}</footer>'

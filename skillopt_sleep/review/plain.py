@@ -1,0 +1,60 @@
+"""Text of others made harmless for where it is shown: a terminal, a Markdown file, an HTML page."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Final
+
+from skillopt_sleep.redact import printable
+
+_SPECIAL: Final = re.compile(r"([\\`*_\[\]<>&|~$@]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
+_OPENING: Final = re.compile(r"\A(\d{0,9})([#+=.)-])")
+_CODE: Final = re.compile(r"(`+)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+
+
+def one_line(text: str, most: int | None = None) -> str:
+    """`printable` on one line, cut to `most` characters with an ellipsis."""
+    line = " ".join(printable(text).split())
+    return line if most is None or len(line) <= most else line[: max(most - 1, 0)].rstrip() + "…"
+
+
+def markdown(text: str) -> str:
+    """Text that Markdown shows as it is, on one line: no markup, no link, no mention, no list or heading."""
+    return _OPENING.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", one_line(text)))
+
+
+def code(text: str) -> str:
+    """Text as a Markdown code span, whatever backticks it holds."""
+    line = one_line(text) or " "
+    fence = "`" * (max((len(run) for run in re.findall(r"`+", line)), default=0) + 1)
+    pad = " " if line[0] == "`" or line[-1] == "`" else ""
+    return f"{fence}{pad}{line}{pad}{fence}"
+
+
+def fenced(text: str, language: str = "") -> str:
+    """Lines as a Markdown code block that they cannot close."""
+    body = printable(text).rstrip("\n")
+    fence = "`" * max(3, max((len(run) for run in re.findall(r"`+", body)), default=0) + 1)
+    return f"{fence}{language}\n{body}\n{fence}"
+
+
+def escaped(text: str) -> str:
+    """Text for HTML, on one line."""
+    return html.escape(one_line(text), quote=True)
+
+
+def escaped_lines(text: str) -> str:
+    """Several lines for HTML."""
+    return html.escape(printable(text), quote=True)
+
+
+def escaped_rule(text: str) -> str:
+    """A rule for HTML: what stands in backticks is code, nothing else is markup."""
+    line = one_line(text)
+    parts: list[str] = []
+    last = 0
+    for found in _CODE.finditer(line):
+        parts += [html.escape(line[last : found.start()]), f"<code>{html.escape(found[2].strip())}</code>"]
+        last = found.end()
+    return "".join([*parts, html.escape(line[last:])])
