@@ -25,6 +25,7 @@ LARGEST: Final = 1 << 30
 BATCH: Final = 500
 FORGOTTEN: Final = "[forgotten]"
 
+_EMPTY: Final = hashlib.blake2b(b"", digest_size=16).digest()
 _TOOLS = threading.local()  # zstd's contexts serve one thread each
 
 
@@ -72,10 +73,6 @@ def make(content: bytes, redaction: int) -> Body:
     return Body(digest, "zstd", packed, redaction)
 
 
-def of_text(text: Redacted, redaction: int = 0) -> Body:
-    return make(text.encode(), redaction)
-
-
 def of_stretch(words: Sequence[Words], redaction: int) -> Body:
     """The words of a stretch's events as one body, in their places."""
     return make(_PACK(words), redaction)
@@ -104,17 +101,22 @@ def keep(connection: Connection, bodies: Iterable[Body]) -> None:
         connection.execute(_KEEP, rows)
 
 
-def keep_bytes(connection: Connection, content: bytes | None) -> bytes | None:
-    """Store bytes of our own making (a file's image, a document). Returns the digest to refer to them by."""
-    if content is None:
-        return None
-    made = make(content, 0)
-    keep(connection, [made])
-    return made.digest
+class Kept:
+    """Bodies kept in one transaction, by what they are."""
 
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
 
-def keep_text(connection: Connection, text: Redacted | None) -> bytes | None:
-    return None if text is None else keep_bytes(connection, text.encode())
+    def image(self, content: bytes | None) -> bytes | None:
+        """Keep bytes of our own making (a file's image). Returns the digest by which a row refers to them."""
+        if content is None:
+            return None
+        made = make(content, 0)
+        keep(self._connection, [made])
+        return made.digest
+
+    def text(self, text: Redacted | None) -> bytes | None:
+        return None if text is None else self.image(text.encode("utf-8", "replace"))
 
 
 _FIND = select(body.c.digest, body.c.codec, body.c.bytes).where(body.c.digest.in_(bindparam("digests", expanding=True)))
@@ -128,6 +130,13 @@ def find(connection: Connection, digests: Iterable[bytes | None]) -> Mapping[byt
         rows = connection.execute(_FIND, {"digests": wanted[start : start + BATCH]})
         found.update({row.digest: content_of(row.codec, row.bytes) if row.bytes else b"" for row in rows})
     return found
+
+
+def text_in(found: Mapping[bytes, bytes], digest: bytes | None) -> str:
+    """A text among what `find` gave; "" for none, a mark for a forgotten one."""
+    if digest is None:
+        return ""
+    return found[digest].decode() if found[digest] or digest == _EMPTY else FORGOTTEN
 
 
 def _compressor() -> zstandard.ZstdCompressor:

@@ -9,6 +9,7 @@ from skillopt_sleep.store.schema.base import (
     count,
     flag,
     json,
+    maybe_text,
     ms,
     one_of,
     real,
@@ -172,11 +173,12 @@ attempt = table(
     text("why"),  # of `missing`
     flag("offered"),
     flag("opened"),
-    text("loaded"),  # digest
+    maybe_text("loaded"),  # digest
     real("hard"),
     real("soft"),
     json("failed", "[]"),
     json("objectives"),
+    body_ref("prompt"),
     body_ref("trajectory"),
     text("native_session"),
     text("night"),
@@ -252,6 +254,33 @@ trial_step = table(
 )
 
 alpha_spend = table(
+    "alpha_spend",
+    row_id(),
+    text("family", None),
+    count("t"),
+    real("amount"),
+    real("earned_back"),
+    text("candidate", None),
+    ms("at_ms"),
+    UniqueConstraint("family", "t"),
+)
+
+rejected = table(
+    "rejected",
+    row_id(),
+    text("meaning", None),
+    text("skill", None),  # digest
+    text("reason"),
+    text("verdict"),
+    text("op"),
+    body_ref("anchor"),
+    body_ref("text"),
+    text("night"),
+    ms("at_ms"),
+    UniqueConstraint("meaning", "skill"),
+)
+
+spend = table(
     "spend",
     row_id(),
     text("night", None, index=True),

@@ -1,3 +1,16 @@
+CREATE TABLE alpha_spend (
+    id INTEGER NOT NULL,
+    family TEXT NOT NULL,
+    t INTEGER DEFAULT 0 NOT NULL,
+    amount REAL,
+    earned_back REAL,
+    candidate TEXT NOT NULL,
+    at_ms INTEGER,
+    CONSTRAINT pk_alpha_spend PRIMARY KEY (id),
+    CONSTRAINT uq_alpha_spend_family_t UNIQUE (family, t)
+)
+ STRICT;
+
 CREATE TABLE body (
     id INTEGER NOT NULL,
     digest BLOB NOT NULL,
@@ -233,11 +246,12 @@ CREATE TABLE attempt (
     why TEXT DEFAULT '' NOT NULL,
     offered INTEGER CONSTRAINT ck_attempt_offered_flag CHECK (offered IN (0, 1)),
     opened INTEGER CONSTRAINT ck_attempt_opened_flag CHECK (opened IN (0, 1)),
-    loaded TEXT DEFAULT '' NOT NULL,
+    loaded TEXT,
     hard REAL,
     soft REAL,
     failed TEXT DEFAULT '[]' NOT NULL,
     objectives TEXT DEFAULT '{}' NOT NULL,
+    prompt BLOB,
     trajectory BLOB,
     native_session TEXT DEFAULT '' NOT NULL,
     night TEXT DEFAULT '' NOT NULL,
@@ -245,6 +259,7 @@ CREATE TABLE attempt (
     CONSTRAINT pk_attempt PRIMARY KEY (id),
     CONSTRAINT ck_attempt_status_known CHECK (status IN ('done', 'missing')),
     CONSTRAINT uq_attempt_key UNIQUE ("key"),
+    CONSTRAINT fk_attempt_prompt FOREIGN KEY(prompt) REFERENCES body (digest),
     CONSTRAINT fk_attempt_trajectory FOREIGN KEY(trajectory) REFERENCES body (digest)
 )
  STRICT;
@@ -368,6 +383,24 @@ CREATE TABLE proposal (
  STRICT;
 
 CREATE INDEX ix_proposal_state ON proposal (state);
+
+CREATE TABLE rejected (
+    id INTEGER NOT NULL,
+    meaning TEXT NOT NULL,
+    skill TEXT NOT NULL,
+    reason TEXT DEFAULT '' NOT NULL,
+    verdict TEXT DEFAULT '' NOT NULL,
+    op TEXT DEFAULT '' NOT NULL,
+    anchor BLOB,
+    text BLOB,
+    night TEXT DEFAULT '' NOT NULL,
+    at_ms INTEGER,
+    CONSTRAINT pk_rejected PRIMARY KEY (id),
+    CONSTRAINT uq_rejected_meaning_skill UNIQUE (meaning, skill),
+    CONSTRAINT fk_rejected_anchor FOREIGN KEY(anchor) REFERENCES body (digest),
+    CONSTRAINT fk_rejected_text FOREIGN KEY(text) REFERENCES body (digest)
+)
+ STRICT;
 
 CREATE TABLE rule (
     id TEXT NOT NULL,

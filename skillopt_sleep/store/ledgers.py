@@ -1,0 +1,166 @@
+"""Paid work, written down as soon as it was done: attempts, completions, spending (domain/ledgers.py)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from sqlalchemy import bindparam, func, select, update
+from sqlalchemy.dialects.sqlite import insert
+
+from skillopt_core.types import Score, Trajectory
+from skillopt_sleep.domain.ledgers import AttemptKey, CompletionKey
+from skillopt_sleep.redact import Redacted
+from skillopt_sleep.store import bodies
+from skillopt_sleep.store.engine import Store
+from skillopt_sleep.store.schema.training import attempt, completion, spend
+
+Redact = Callable[[str], Redacted]
+
+_FINISHED: Final = select(attempt).where(
+    attempt.c.status == "done", attempt.c.key.in_(bindparam("keys", expanding=True))
+)
+
+
+class Attempts:
+    """The store's `AttemptLedger` for one night. What an agent said goes through `redact` before it is kept."""
+
+    def __init__(self, store: Store, night: str, redact: Redact) -> None:
+        self._store = store
+        self._night = night
+        self._redact = redact
+
+    def known(self, keys: Sequence[AttemptKey]) -> Mapping[str, Trajectory]:
+        """Finished attempts by the digest of their key. Failed ones are not among them: they may be tried again."""
+        digests = [key.digest for key in keys]
+        found: dict[str, Trajectory] = {}
+        with self._store.read() as connection:
+            for start in range(0, len(digests), bodies.BATCH):
+                rows = connection.execute(_FINISHED, {"keys": digests[start : start + bodies.BATCH]}).fetchall()
+                said = bodies.find(connection, [d for row in rows for d in (row.trajectory, row.prompt)])
+                found |= {row.key: _trajectory(row, said) for row in rows}
+        return found
+
+    def save(self, rows: Sequence[tuple[AttemptKey, Trajectory | str]]) -> None:
+        """Write attempts in one transaction; a string is why one is missing. A finished one never changes."""
+        with self._store.write() as connection:
+            kept = bodies.Kept(connection)
+            written = [self._row(kept, key, answer) for key, answer in rows]
+            if written:
+                new = insert(attempt)
+                finished = {c.name: new.excluded[c.name] for c in attempt.columns if c.name not in {"id", "key"}}
+                again = new.on_conflict_do_update(
+                    index_elements=["key"], set_=finished, where=attempt.c.status == "missing"
+                )
+                connection.execute(again, written)
+
+    def _row(self, kept: bodies.Kept, key: AttemptKey, answer: Trajectory | str) -> dict[str, Any]:
+        row: dict[str, Any] = dict.fromkeys(_OUTCOME)
+        row |= {"failed": "[]", "objectives": "{}", "why": "", "loaded": None}
+        row |= {"key": key.digest, "task": key.task, "skill": key.skill, "agent": key.agent, "draw": key.draw}
+        row |= {"agent_version": key.version, "model": key.model, "settings": json.dumps(key.settings)}
+        row |= {"comparison": key.comparison, "night": self._night, "at_ms": self._store.clock.now_ms()}
+        if isinstance(answer, str):
+            return row | {"status": "missing", "why": self._redact(answer)}
+        score = answer.score
+        return row | {
+            "status": "done",
+            "offered": answer.offered,
+            "opened": answer.opened,
+            "loaded": answer.loaded,
+            "hard": score.hard,
+            "soft": score.soft,
+            "failed": json.dumps([self._redact(text) for text in score.failed]),
+            "objectives": json.dumps(dict(score.objectives)),
+            "trajectory": kept.text(self._redact(answer.transcript)),
+            "prompt": kept.text(self._redact(answer.prompt)),
+        }
+
+
+_OUTCOME: Final = ("offered", "opened", "hard", "soft", "trajectory", "prompt")
+
+
+def _trajectory(row: Any, said: Mapping[bytes, bytes]) -> Trajectory:
+    score = Score(row.hard, row.soft, tuple(json.loads(row.failed)), json.loads(row.objectives))
+    return Trajectory(
+        task=row.task,
+        draw=row.draw,
+        skill=row.skill,
+        score=score,
+        transcript=bodies.text_in(said, row.trajectory),
+        offered=_flag(row.offered),
+        opened=_flag(row.opened),
+        loaded=row.loaded,
+        prompt=bodies.text_in(said, row.prompt),
+    )
+
+
+def _flag(value: int | None) -> bool | None:
+    return None if value is None else bool(value)
+
+
+class Completions:
+    """The store's `CompletionLedger`."""
+
+    def __init__(self, store: Store, redact: Redact) -> None:
+        self._store = store
+        self._redact = redact
+
+    def reply(self, key: CompletionKey) -> str | None:
+        """The stored reply, or None where there is none yet."""
+        wanted = select(completion.c.reply).where(completion.c.key == key.digest, completion.c.reply.is_not(None))
+        with self._store.read() as connection:
+            digest = connection.execute(wanted).scalar()
+            return None if digest is None else bodies.text_in(bodies.find(connection, [digest]), digest)
+
+    def save(self, key: CompletionKey, prompt: str, reply: str | None, status: str) -> None:
+        """Write one completion; `reply` is None for a failed one, which may be tried again. A reply never changes."""
+        with self._store.write() as connection:
+            kept = bodies.Kept(connection)
+            row: dict[str, Any] = {"key": key.digest, "role": key.role, "model": key.model, "prompt": key.prompt}
+            row |= {"settings": key.settings, "draw": key.draw, "night": key.night, "status": status}
+            row |= {"at_ms": self._store.clock.now_ms(), "asked": kept.text(self._redact(prompt))}
+            row["reply"] = None if reply is None else kept.text(self._redact(reply))
+            new = insert(completion).values(**row)
+            again = new.on_conflict_do_update(index_elements=["key"], set_=row, where=completion.c.reply.is_(None))
+            connection.execute(again)
+
+
+class Spending:
+    """The store's `SpendLedger` for one night: reserved before the call, settled after it.
+
+    `prices` is the version of the price table. A call that was killed stays at what was reserved for it.
+    """
+
+    def __init__(self, store: Store, night: str, prices: str = "") -> None:
+        self._store = store
+        self._night = night
+        self._prices = prices
+
+    def reserve(self, role: str, tokens: int, usd: float) -> int:
+        row = {"night": self._night, "role": role, "reserved_tokens": tokens, "reserved_usd": usd}
+        row |= {"prices": self._prices, "at_ms": self._store.clock.now_ms()}
+        return int(self._store.run(spend.insert(), row).lastrowid)
+
+    def settle(self, row: int, tokens: int, usd: float, *, exact: bool) -> None:
+        settled = {"settled_tokens": tokens, "settled_usd": usd, "exact": int(exact)}
+        settled["settled_ms"] = self._store.clock.now_ms()
+        self._store.run(update(spend).where(spend.c.id == row).values(**settled))
+
+    def spent(self) -> tuple[int, int, float, bool]:
+        """Tokens, calls and money of the night so far, and whether all of it is exact. Open reservations count full."""
+        return spent(self._store, self._night)
+
+
+def spent(store: Store, night: str | None = None, since_ms: int = 0) -> tuple[int, int, float, bool]:
+    """As `Spending.spent`, of one night or of all of them since a time (ms UTC)."""
+    tokens = func.coalesce(spend.c.settled_tokens, spend.c.reserved_tokens)
+    usd = func.coalesce(spend.c.settled_usd, spend.c.reserved_usd, 0.0)
+    exact = func.min(func.coalesce(spend.c.exact, 0))
+    wanted = select(func.coalesce(func.sum(tokens), 0), func.count(), func.coalesce(func.sum(usd), 0.0), exact)
+    wanted = wanted.where(spend.c.at_ms >= since_ms)
+    if night is not None:
+        wanted = wanted.where(spend.c.night == night)
+    total, calls, money, all_exact = store.rows(wanted)[0]
+    return int(total), int(calls), float(money), all_exact != 0
