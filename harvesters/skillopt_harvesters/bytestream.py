@@ -25,7 +25,9 @@ BEFORE = 4096
 
 
 class Stream(Protocol):
-    """Bytes in order from some offset on."""
+    """Bytes in order from some offset on. `trouble` says why they ended early, if they did."""
+
+    trouble: str
 
     def read(self, size: int) -> bytes:
         """At most `size` bytes, b"" at the end."""
@@ -80,9 +82,14 @@ class PlainStream:
         self._fd = fd
         self._offset = offset
         self._end = end
+        self.trouble = ""
 
     def read(self, size: int) -> bytes:
-        chunk = os.pread(self._fd, min(size, self._end - self._offset), self._offset)
+        try:
+            chunk = os.pread(self._fd, min(size, self._end - self._offset), self._offset)
+        except OSError as problem:
+            self.trouble = why(problem)
+            return b""
         self._offset += len(chunk)
         return chunk
 

@@ -13,9 +13,10 @@ import msgspec
 
 from skillopt_harvesters.claude_session import ClaudeFold, State
 from skillopt_harvesters.claude_shapes import Record
-from skillopt_harvesters.fold import Common, follow
+from skillopt_harvesters.fold import follow
 from skillopt_harvesters.jsonl import REFUSED, RecordReader
-from skillopt_harvesters.model import Batch, Cursor, SessionFacts, Source, Trouble
+from skillopt_harvesters.model import Batch, Cursor, Source, Trouble
+from skillopt_harvesters.turns import Conversation, new_facts
 from skillopt_harvesters.walk import files_below, head_records
 
 PARSER = 1
@@ -77,7 +78,7 @@ def restored(state: bytes) -> State:
             return _state.decode(state)
         except REFUSED:
             pass
-    return State(common=Common(facts=SessionFacts(agent=AGENT, native_id="")))
+    return State(talk=Conversation(facts=new_facts(AGENT)))
 
 
 def own_id(stem: str, subagent: bool) -> str:

@@ -1,13 +1,11 @@
 """Claude Code's records, one after another, to events.
 
 Decisions that the format leaves open:
-- A refusal without words is followed by the interrupt marker; what the person types next is its reason and becomes a
-  REJECTION of that call, and no prompt. It stays a prompt where it is plainly a new request: a slash command, or typed
-  more than `REASON_WITHIN_MS` later, or after the agent has answered.
 - A plan that is approved together with a fresh context is written as a refusal of `ExitPlanMode`, at once followed by
   "Implement the following plan:". Such a call was not refused: its outcome is OK, and the plan is FEEDBACK of author
   agent, because a model wrote it.
-- A text that was queued is QUEUED unless it begins a user record or was put back into the input box.
+- Behind the refusal of a question ("The user wants to clarify these questions.") stand words of the program; such a
+  refusal is one without words.
 """
 
 from __future__ import annotations
@@ -17,6 +15,7 @@ import msgspec
 from skillopt_harvesters import claude_shapes as shapes
 from skillopt_harvesters import clip
 from skillopt_harvesters.bytestream import digest
+from skillopt_harvesters.claude_queue import Queue, Queued
 from skillopt_harvesters.claude_shapes import Block, Record
 from skillopt_harvesters.claude_words import (
     ABORTED,
@@ -31,14 +30,10 @@ from skillopt_harvesters.claude_words import (
     refusal_words,
     unwrapped,
 )
-from skillopt_harvesters.fold import Common, Fold
 from skillopt_harvesters.jsonl import Stretch, part
 from skillopt_harvesters.model import Author, Event, Kind, Origin, Outcome, Source, Usage
-from skillopt_harvesters.skills import skill_events
+from skillopt_harvesters.turns import OPEN_KEEP, Conversation, TurnFold
 
-REASON_WITHIN_MS = 15 * 60_000
-OPEN_KEEP = 256
-QUEUE_KEEP = 64
 SILENT = {
     *("summary", "file-history-snapshot", "file-history-delta", "progress", "agent-name", "last-prompt", "mode"),
     *("permission-mode", "pr-link", "bridge-session", "frame-link", "atis-latch", "started", "result"),
@@ -46,38 +41,28 @@ SILENT = {
 ERRORS = ("api_error", "error", "api_refusal", "model_refusal_fallback")
 
 
-class Queued(msgspec.Struct):
-    """A text in the queue. `given`: emitted already; `taken`: certainly handed to the model within the turn."""
-
-    event: Event
-    given: bool = False
-    taken: bool = False
-
-
 class State(msgspec.Struct):
-    common: Common
-    turn: str = ""
-    answer: Event | None = None
-    refused: Event | None = None
-    calls: dict[str, Event] = {}
+    """`names`: records a session id stands in; `aside` and `main`: records of sub-agents and of the conversation."""
+
+    talk: Conversation
     skills: dict[str, Event] = {}
     queue: list[Queued] = []
     names: dict[str, int] = {}
     aside: int = 0
     main: int = 0
     machine: bool = False
-    typed: bool = False
+    human: bool = False
 
 
-class ClaudeFold(Fold[Record]):
+class ClaudeFold(TurnFold[Record]):
     """One transcript file of Claude Code."""
 
     def __init__(self, source: Source, state: State, named: str, subagent: bool) -> None:
-        super().__init__(source, state.common)
+        super().__init__(source, state.talk)
         self.s = state
+        self.queue = Queue(state.queue, self.emit, self.withdraw)
         self.named = named
         self.subagent = subagent
-        self.fresh: set[str] = set()
         self.handlers = {
             "user": self.user,
             "assistant": self.assistant,
@@ -194,7 +179,7 @@ class ClaudeFold(Fold[Record]):
             self.skipped[f"origin {origin.kind!s:.40}"] += 1
             return
         found = [classify(text) for text in texts]
-        self.leave_queue(texts)
+        self.queue.begun(texts)
         kinds = {words.kind for words in found}
         if Kind.INTERRUPT in kinds:
             self.interrupted(record, start, end)
@@ -210,19 +195,11 @@ class ClaudeFold(Fold[Record]):
                 self.skipped[found[0].why if found else "empty"] += 1
 
     def typed(self, record: Record, kind: Kind, text: str, start: int, end: int) -> None:
-        """A genuine prompt: it ends the turn before it."""
-        self.end_turn()
-        event = self.event(record, start, end, kind, Author.PERSON, clip.words(text))
-        refused = self.s.refused
-        if refused is not None and kind is Kind.PROMPT and soon(refused.at_ms, event.at_ms):
-            event = msgspec.structs.replace(event, kind=Kind.REJECTION, call_id=refused.call_id)
-        self.s.refused = None
-        self.s.turn = event.key
         if record.prompt_source == "sdk":
             self.s.machine = True
         elif record.prompt_source or record.origin != shapes.NOTHING:
-            self.s.typed = True
-        self.emit(event)
+            self.s.human = True
+        self.prompt(self.event(record, start, end, kind, Author.PERSON, clip.words(text)))
 
     def planned(self, record: Record, found: list[Words], start: int, end: int) -> None:
         """A plan handed over: approved by the person, written by a model."""
@@ -230,67 +207,31 @@ class ClaudeFold(Fold[Record]):
         text = "\n".join(words.text for words in found).removeprefix(PLAN).strip()
         event = self.event(record, start, end, Kind.FEEDBACK, Author.AGENT, clip.words(text))
         self.emit(msgspec.structs.replace(event, head="plan approved"))
-        self.s.turn = event.key
-        refused, self.s.refused = self.s.refused, None
+        self.talk.turn = event.key
+        refused, self.talk.refused = self.talk.refused, None
         if refused is not None and refused.tool == "ExitPlanMode":
             self.emit(msgspec.structs.replace(refused, outcome=Outcome.OK, text="", head="plan approved"))
             self.skipped["approved plan written as a refusal"] += 1
 
     def interrupted(self, record: Record, start: int, end: int) -> None:
-        event = self.event(record, start, end, Kind.INTERRUPT, Author.PERSON, "")
-        self.emit(event)
-        for name, call in list(self.s.calls.items()):
-            if call.agent_id == event.agent_id:
-                del self.s.calls[name]
-                self.emit(msgspec.structs.replace(call, outcome=Outcome.INTERRUPTED))
+        self.interrupt(self.event(record, start, end, Kind.INTERRUPT, Author.PERSON, ""))
 
     def queued(self, record: Record, start: int, end: int) -> None:
         operation = record.operation
-        text = part(shapes.text, record.content, "") or ""
-        if operation == "enqueue" and text:
-            self.enqueue(record, text, start, end)
-        elif operation == "popAll":
-            self.put_back(text)
-        elif operation == "remove":
-            self.handed_over(record, text, start, end)
+        text = (part(shapes.text, record.content, "") or "").strip()
+        if operation == "popAll":
+            self.queue.put_back(text)
+        elif operation == "remove" and not self.queue.handed_over(text) and text:
+            self.queue.add(self.enqueued(record, text, start, end))
+            self.queue.handed_over(text)
+        elif operation == "enqueue" and text:
+            self.queue.add(self.enqueued(record, text, start, end))
 
-    def enqueue(self, record: Record, text: str, start: int, end: int) -> None:
-        session = record.session_id or self.named
-        event = self.event(record, start, end, Kind.QUEUED, Author.PERSON, clip.words(text.strip()))
-        key = f"{session}:queue:{record.timestamp}:{digest(text.encode('utf-8', 'replace'))[:8]}"
-        self.s.queue.append(Queued(msgspec.structs.replace(event, key=key)))
-        self.s.queue = self.s.queue[-QUEUE_KEEP:]
-
-    def handed_over(self, record: Record, text: str, start: int, end: int) -> None:
-        """Out of the queue into the running turn; from here on the text stands nowhere else."""
-        waiting = [item for item in self.s.queue if not item.taken and (not text or item.event.text == text.strip())]
-        if waiting:
-            waiting[0].taken = True
-            self.give(waiting[0])
-        elif text and all(item.event.text != text.strip() for item in self.s.queue):
-            self.enqueue(record, text, start, end)
-            self.handed_over(record, text, start, end)
-
-    def give(self, item: Queued) -> None:
-        if not item.given and classify(item.event.text).kind is Kind.PROMPT and item.event.text[:1] != "/":
-            item.given = True
-            self.emit(item.event)
-
-    def put_back(self, text: str) -> None:
-        kept = [item for item in self.s.queue if item.taken or (text and item.event.text != text.strip())]
-        self.forget_queued(kept)
-
-    def leave_queue(self, texts: list[str]) -> None:
-        """A queued text that begins a user record is that record."""
-        if self.s.queue:
-            lines = "\n" + "\n".join(text.strip() for text in texts) + "\n"
-            self.forget_queued([item for item in self.s.queue if item.taken or f"\n{item.event.text}\n" not in lines])
-
-    def forget_queued(self, kept: list[Queued]) -> None:
-        for item in self.s.queue:
-            if item.given and all(item is not other for other in kept):
-                self.withdraw(item.event.key)
-        self.s.queue = kept
+    def enqueued(self, record: Record, text: str, start: int, end: int) -> Event:
+        event = self.event(record, start, end, Kind.QUEUED, Author.PERSON, clip.words(text))
+        print_ = digest(text.encode("utf-8", "replace"))[:8]
+        key = f"{record.session_id or self.named}:queue:{record.timestamp}:{print_}"
+        return msgspec.structs.replace(event, key=key)
 
     # -- the agent
 
@@ -300,7 +241,7 @@ class ClaudeFold(Fold[Record]):
             self.skipped["message of unknown shape"] += 1
             return
         if record.is_api_error_message:
-            self.failed(record, "\n".join(contents(message.content)[0]), start, end)
+            self.trouble(record, "\n".join(contents(message.content)[0]), start, end)
             return
         if message.model == "<synthetic>":
             self.skipped["synthetic answer"] += 1
@@ -311,13 +252,13 @@ class ClaudeFold(Fold[Record]):
             self.tokens(record, spent)
         content = part(shapes.blocks, message.content, None)
         if isinstance(content, str):
-            self.answered(record, spent, content, start, end)
+            self.said(record, spent, content, start, end)
             return
         for block in content if content is not None else loose_blocks(message.content):
             if block.type == "tool_use":
-                self.call(record, spent, block, start, end)
+                self.called(record, spent, block, start, end)
             elif block.type == "text" and block.text:
-                self.answered(record, spent, block.text, start, end)
+                self.said(record, spent, block.text, start, end)
 
     def message_key(self, record: Record, start: int) -> str:
         """The identity under which a message's tokens are counted; made unique where it is a made-up one."""
@@ -342,69 +283,54 @@ class ClaudeFold(Fold[Record]):
             )
         )
 
-    def answered(self, record: Record, spent: str, text: str, start: int, end: int) -> None:
-        """The last words so far of a turn."""
-        if record.is_sidechain and not self.subagent:
-            return
-        if text.isspace() or not text:
-            return
-        self.s.refused = None
-        before = self.s.answer
-        if before is not None and before.message_id == spent:
-            text = f"{before.text}\n{text}"
-        event = self.event(record, start, end, Kind.ANSWER, Author.AGENT, clip.words(text))
-        turn = self.s.turn or self.named
-        self.s.answer = msgspec.structs.replace(event, key=f"{turn}:answer", message_id=spent)
+    def said(self, record: Record, spent: str, text: str, start: int, end: int) -> None:
+        if not record.is_sidechain or self.subagent:
+            event = self.event(record, start, end, Kind.ANSWER, Author.AGENT, clip.words(text))
+            self.answered(msgspec.structs.replace(event, message_id=spent))
 
-    def end_turn(self) -> None:
-        if self.s.answer is not None:
-            self.emit(self.s.answer)
-            self.s.answer = None
-
-    def call(self, record: Record, spent: str, block: Block, start: int, end: int) -> None:
-        if not record.is_sidechain:
-            self.s.refused = None
+    def called(self, record: Record, spent: str, block: Block, start: int, end: int) -> None:
         name = block.id or ""
-        key = f"{self.key(record, start)}:{name}"
-        self.s.calls[name] = Event(
-            key=key,
-            kind=Kind.CALL,
-            author=Author.AGENT,
-            offset=start,
-            length=end - start,
-            at_ms=self.at(record.timestamp),
-            call_id=name,
-            tool=block.name or "",
-            arguments=clip.arguments(block.input),
-            outcome=Outcome.OPEN,
-            message_id=spent,
-            agent_id=self.aside_id(record),
+        self.call(
+            Event(
+                key=f"{self.key(record, start)}:{name}",
+                kind=Kind.CALL,
+                author=Author.AGENT,
+                offset=start,
+                length=end - start,
+                at_ms=self.at(record.timestamp),
+                call_id=name,
+                tool=block.name or "",
+                arguments=clip.arguments(block.input),
+                outcome=Outcome.OPEN,
+                message_id=spent,
+                agent_id=self.aside_id(record),
+            )
         )
-        self.fresh.add(name)
 
     def result(self, record: Record, block: Block, start: int, end: int) -> None:
         """A call's outcome, merged into the call's own event."""
         name = block.tool_use_id or ""
-        call = self.s.calls.pop(name, None)
+        call = self.closed(name)
         if call is None:
             self.skipped["result without its call"] += 1
             return
-        self.fresh.discard(name)
         text = part(shapes.text_parts, block.content, "")
         if not isinstance(text, str):
             text = "\n".join(piece.text for piece in text or () if piece.text)
         if block.is_error:
-            self.failed_call(record, call, text, start, end)
+            text = unwrapped(text)
+            outcome = outcome_of_error(text, record.tool_denial_kind)
+            said = refusal_words(text) if outcome is Outcome.REFUSED else ""
+            self.failed(call, text, outcome, self.at(record.timestamp), said)
+            if said:
+                self.rejected(call, self.event(record, start, end, Kind.REJECTION, Author.PERSON, ""), said)
             return
         outcome = Outcome.OK
         if call.tool in STRUCTURED:
             outcome, text = self.structured(record, call, text, start, end)
-        length, print_, head = clip.seen(text)
-        done = msgspec.structs.replace(call, outcome=outcome, output_length=length, output_digest=print_, head=head)
-        self.emit(done)
-        for event in skill_events(done):
-            self.s.skills[name] = event
-            self.emit(event)
+        opened = self.succeeded(call, text, outcome)
+        if opened is not None:
+            self.s.skills[name] = opened
 
     def structured(self, record: Record, call: Event, text: str, start: int, end: int) -> tuple[Outcome, str]:
         """What the structured result says beyond the text: an interruption, an exit code's meaning, given answers."""
@@ -421,23 +347,9 @@ class ClaudeFold(Fold[Record]):
             self.emit(msgspec.structs.replace(event, key=key, call_id=call.call_id, head="answers"))
         return Outcome.INTERRUPTED if facts.interrupted else Outcome.OK, text or facts.return_code_interpretation or ""
 
-    def failed_call(self, record: Record, call: Event, text: str, start: int, end: int) -> None:
-        text = unwrapped(text)
-        outcome = outcome_of_error(text, record.tool_denial_kind)
-        done = msgspec.structs.replace(call, outcome=outcome, text=clip.error_text(text), output_length=len(text))
-        self.emit(done)
-        if outcome is not Outcome.REFUSED:
-            return
-        said = refusal_words(text)
-        if said:
-            event = self.event(record, start, end, Kind.REJECTION, Author.PERSON, clip.words(said))
-            self.emit(msgspec.structs.replace(event, key=f"{call.key}:words", call_id=call.call_id))
-        elif not record.is_sidechain and not self.subagent:
-            self.s.refused = msgspec.structs.replace(done, at_ms=self.at(record.timestamp))
-
     # -- the program
 
-    def failed(self, record: Record, text: str, start: int, end: int) -> None:
+    def trouble(self, record: Record, text: str, start: int, end: int) -> None:
         self.emit(self.event(record, start, end, Kind.ERROR, Author.HARNESS, clip.error_text(text)))
 
     def system(self, record: Record, start: int, end: int) -> None:
@@ -447,7 +359,7 @@ class ClaudeFold(Fold[Record]):
         elif subtype in ERRORS:
             failure = part(shapes.failures, record.error, None)
             text = failure if isinstance(failure, str) else (failure.message if failure else None)
-            self.failed(record, f"{subtype}: {text or part(shapes.text, record.content, '') or ''}", start, end)
+            self.trouble(record, f"{subtype}: {text or part(shapes.text, record.content, '') or ''}", start, end)
         elif subtype == "local_command" and not self.subagent and not record.is_sidechain:
             words = classify(part(shapes.text, record.content, "") or "")
             if words.kind is Kind.COMMAND:
@@ -478,12 +390,8 @@ class ClaudeFold(Fold[Record]):
         if own or classify(text).kind is not Kind.PROMPT:
             self.skipped["attachment queued_command, not typed"] += 1
             return
-        for item in self.s.queue:
-            if item.event.text == text:
-                item.taken = True
-                self.give(item)
-                return
-        self.emit(self.event(record, start, end, Kind.QUEUED, Author.PERSON, clip.words(text)))
+        if not self.queue.delivered(text):
+            self.emit(self.event(record, start, end, Kind.QUEUED, Author.PERSON, clip.words(text)))
 
     def titled(self, record: Record, start: int, end: int) -> None:
         self.facts.title = record.custom_title or record.ai_title or self.facts.title
@@ -516,20 +424,15 @@ class ClaudeFold(Fold[Record]):
 
     def settle(self, last: bool) -> None:
         state, facts = self.s, self.facts
-        if state.answer is not None:
-            self.emit(state.answer)
-        for name in self.fresh:
-            self.emit(state.calls[name])
-        self.fresh.clear()
-        if last:
-            for item in state.queue:
-                self.give(item)
-        state.calls = dict(list(state.calls.items())[-OPEN_KEEP:])
-        state.skills = dict(list(state.skills.items())[-OPEN_KEEP:])
         self.identify()
+        super().settle(last)
+        if last:
+            self.queue.give_all()
+        state.queue = self.queue.items
+        state.skills = dict(list(state.skills.items())[-OPEN_KEEP:])
         if self.subagent or (state.aside and not state.main):
             facts.origin = Origin.SUBAGENT
-        elif state.machine and not state.typed:
+        elif state.machine and not state.human:
             facts.origin = Origin.HEADLESS
         else:
             facts.origin = Origin.INTERACTIVE
@@ -570,10 +473,6 @@ def loose_blocks(raw: msgspec.Raw) -> list[Block]:
     """The blocks of a content of which one has an unexpected shape."""
     found = [part(shapes.one_block, one, None) for one in part(shapes.raw_blocks, raw, None) or ()]
     return [block for block in found if block is not None]
-
-
-def soon(refused_ms: int | None, typed_ms: int | None) -> bool:
-    return refused_ms is None or typed_ms is None or abs(typed_ms - refused_ms) <= REASON_WITHIN_MS
 
 
 def outcome_of_error(text: str, denial: str | None) -> Outcome:

@@ -12,6 +12,9 @@ from pathlib import Path
 from skillopt_harvesters.base import Harvester
 from skillopt_harvesters.bytestream import open_regular, why
 from skillopt_harvesters.claude_code import ClaudeCode
+from skillopt_harvesters.codex import Codex
+from skillopt_harvesters.copilot_cli import CopilotCli
+from skillopt_harvesters.copilot_vscode import CopilotVscode
 from skillopt_harvesters.model import Batch, Cursor, Source, Trouble, Unreadable
 from skillopt_harvesters.walk import HEAD_BYTES, entries_below, source_of
 
@@ -21,7 +24,7 @@ GROUP = "skillopt_sleep.harvesters"
 @cache
 def harvesters() -> tuple[Harvester, ...]:
     """The built-in harvesters, then those that other distributions offer under the entry point group `GROUP`."""
-    own: list[Harvester] = [ClaudeCode()]
+    own: list[Harvester] = [ClaudeCode(), Codex(), CopilotCli(), CopilotVscode()]
     names = {harvester.agent for harvester in own}
     for point in entry_points(group=GROUP):
         harvester: Harvester = point.load()()

@@ -174,7 +174,7 @@ def follow(
             state = cursor.state if cursor else b""
         fold = begin(state)
         stream = PlainStream(fd, start, found.st_size)
-        yield from batches(stream, start, found.st_size, reader, fold, parser, lambda at: digest_before(fd, at))
+        yield from batches(stream, start, reader, fold, parser, lambda offset: digest_before(fd, offset))
     finally:
         os.close(fd)
 
@@ -189,25 +189,28 @@ def going_on(fd: int, size: int, cursor: Cursor | None, parser: int) -> int | No
 def batches(
     stream: Stream,
     start: int,
-    size: int,
     reader: RecordReader[T],
     fold: Fold[T],
     parser: int,
     before: Callable[[int], str],
 ) -> Iterator[Batch]:
-    """A batch for each window of a stream that begins at `start` and ends at `size`."""
-    for window in windows(stream, start):
+    """A batch for each window of a stream that begins at byte `start`; `before` digests what precedes an offset."""
+    coming = windows(stream, start)
+    window = next(coming, None)
+    while window is not None:
+        following = next(coming, None)
         if isinstance(window, TooLong):
             advance = window.offset + window.length if window.whole else window.offset
-            reached = window.offset + window.length
             fold.common.lines += window.whole
             fold.warn(fold.common.lines, f"a line of {window.length} bytes is too long to be read")
         else:
-            reached = window.offset + window.end
-            stretch = reader.decode(window, reached >= size)
+            stretch = reader.decode(window, following is None)
             advance = stretch.advance
             fold.add(stretch)
-        yield fold.batch(Cursor(offset=advance, before=before(advance), parser=parser), reached < size)
+        if following is None and stream.trouble:
+            fold.warn(0, stream.trouble)
+        yield fold.batch(Cursor(offset=advance, before=before(advance), parser=parser), following is not None)
+        window = following
 
 
 def to_ms(stamp: Any) -> int | None:

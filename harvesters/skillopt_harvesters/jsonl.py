@@ -12,7 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_args
 
 import msgspec
 
@@ -51,7 +51,6 @@ class RecordReader(Generic[T]):
 
     def __init__(self, shape: type[T]) -> None:
         self._decoder = msgspec.json.Decoder(shape)
-        self._fields = {f.encode_name: f for f in msgspec.structs.fields(shape)}
         self._shape = shape
 
     def decode(self, window: Window, last: bool) -> Stretch[T]:
@@ -152,14 +151,7 @@ class RecordReader(Generic[T]):
 
     def lenient(self, value: dict[str, Any]) -> T:
         """A record in which a field of an unexpected type is as if it were absent."""
-        known: dict[str, Any] = {}
-        for name, item in value.items():
-            if (spec := self._fields.get(name)) is not None:
-                try:
-                    known[spec.name] = msgspec.json.decode(clean_json(item), type=spec.type)
-                except REFUSED:
-                    continue
-        return self._shape(**known)
+        return loose(self._shape, value)
 
     def _joined(self, buffer: bytes, at: int, stop: int, end: int, base: int, stretch: Stretch[T]) -> int:
         """The end of the line with which a torn record is whole, 0 if there is none. Takes the record."""
@@ -182,6 +174,24 @@ class RecordReader(Generic[T]):
     def _may_go_on(self, buffer: bytes, at: int, end: int) -> bool:
         """Whether what stands from `at` to the end may be the beginning of one record that is still being written."""
         return end - at <= JOIN_BYTES and b"\n{" not in buffer[at:end] and buffer.count(b"\n", at, end) < JOIN_LINES
+
+
+def loose(shape: type[T], value: dict[str, Any]) -> T:
+    """A struct of a decoded object; a field that is not of its type is left at its default, structs field by field."""
+    known: dict[str, Any] = {}
+    for spec in msgspec.structs.fields(shape):
+        item = value.get(spec.encode_name)
+        if item is None:
+            continue
+        try:
+            known[spec.name] = msgspec.json.decode(clean_json(item), type=spec.type)
+        except REFUSED:
+            inner = [
+                kind for kind in get_args(spec.type) if isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+            ]
+            if inner and isinstance(item, dict):
+                known[spec.name] = loose(inner[0], item)
+    return shape(**known)
 
 
 def line_starts(buffer: bytes, end: int) -> list[int]:

@@ -1,0 +1,516 @@
+"""Codex's records, one after another, to events.
+
+A prompt stands in up to three places: a `response_item` of role user, an `event_msg.user_message`, and an
+`item_completed` with a UserMessage. The events hold what was typed; the item also holds what was injected, so it counts
+only where a file has no such events. Which it is shows only later: an item waits until an event confirms it or the
+agent goes on without one.
+
+Keys: thread id and what Codex numbers (call id, response id), else turn and count within it. The turn is the number of
+the prompt in its thread, which resuming and archiving do not change. What a fork or a sub-agent inherited is dropped.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from skillopt_harvesters import clip
+from skillopt_harvesters import codex_shapes as shapes
+from skillopt_harvesters.codex_shapes import NOTHING, Payload, Record
+from skillopt_harvesters.codex_words import Words, classify, ending, escalated
+from skillopt_harvesters.jsonl import Stretch, part
+from skillopt_harvesters.model import Author, Event, Kind, Origin, Outcome, Source, Usage
+from skillopt_harvesters.turns import OPEN_KEEP, Conversation, TurnFold
+
+COPIED_WITHIN_MS = 2000
+"""A fork writes what it inherited in one go, at its beginning."""
+SILENT_EVENTS = {
+    *("agent_reasoning", "task_started", "turn_started", "task_complete", "context_compacted", "web_search_end"),
+    *("exited_review_mode", "thread_goal_updated", "thread_settings_applied", "guardian_assessment", "agent_message"),
+    *("sub_agent_activity", "image_generation_end", "view_image_tool_call", "dynamic_tool_call_request"),
+    *("dynamic_tool_call_response", "undo_completed", "turn.completed", "agent_reasoning_raw_content", "turn_diff"),
+    *("agent_reasoning_section_break", "background_event", "plan_update", "exec_command_begin", "patch_apply_begin"),
+    *("mcp_tool_call_begin", "web_search_begin", "collab_agent_spawn_end", "collab_waiting_end", "collab_close_end"),
+    *("collab_agent_interaction_end", "account/rateLimits/updated", "codex/event/raw_item", "warning", "tool_call"),
+}
+SILENT_ITEMS = {"reasoning", "ghost_snapshot", "compaction", "other", "agent_message", "tool_search_output"}
+SILENT = {"world_state", "inter_agent_communication", "inter_agent_communication_metadata"}
+CALLS = {
+    *("function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call"),
+    "image_generation_call",
+}
+ABORTS = {"interrupted", "user_cancelled", "replaced"}
+
+
+class Waiting(msgspec.Struct):
+    """A user item that no event has confirmed yet."""
+
+    words: str
+    kind: Kind
+    start: int
+    end: int
+    at_ms: int | None
+
+
+class State(msgspec.Struct):
+    """`verdicts`: what an event said of a call before its output came. `unspent`: events whose message's tokens come
+    later; `spent`: the message whose tokens came before its items."""
+
+    talk: Conversation
+    thread: str = ""
+    began_ms: int | None = None
+    inherited: bool = False
+    subagent: bool = False
+    turn: int = 0
+    count: int = 0
+    events: bool = False
+    waiting: Waiting | None = None
+    typed: str = ""
+    typed_by: list[str] = []
+    verdicts: dict[str, bool] = {}
+    recorded: bool = False
+    counts: int = 0
+    total: int = 0
+    spent: str = ""
+    unspent: list[Event] = []
+    spoken: str = ""
+
+
+class CodexFold(TurnFold[Record]):
+    """One rollout."""
+
+    def __init__(self, source: Source, state: State, named: str) -> None:
+        super().__init__(source, state.talk)
+        self.s = state
+        self.named = named
+        if not state.thread:
+            state.thread = self.facts.native_id = named
+
+    # -- the loop
+
+    def take(self, stretch: Stretch[Record]) -> None:
+        for record, start, end in zip(stretch.records, stretch.starts, stretch.ends, strict=True):
+            ms = self.at(record.timestamp)
+            self.span(ms)
+            payload = record.payload
+            kind = record.type
+            if payload is None:
+                known = self.bare(record, start, end, ms)
+            elif self.s.inherited and self.still_inherited(kind, payload, ms):
+                self.understood += 1
+                self.skipped["inherited from the parent"] += 1
+                continue
+            elif kind == "response_item":
+                known = self.item(payload, start, end, ms)
+            elif kind == "event_msg":
+                known = self.happened(payload, start, end, ms)
+            else:
+                known = self.other(kind, payload, start, end, ms)
+            if known:
+                self.understood += 1
+            else:
+                self.unknown += 1
+                name = payload.type if payload is not None and kind in ("response_item", "event_msg") else kind
+                self.skipped[f"unknown {kind!s:.20} {name!s:.40}"] += 1
+
+    def still_inherited(self, kind: str | None, payload: Payload, ms: int | None) -> bool:
+        """Whether a record of a fork is one that it copied from its parent."""
+        if kind == "session_meta":
+            return True
+        turn = uuid_ms(payload.turn_id) if payload.turn_id else None
+        thread = uuid_ms(self.s.thread)
+        began = self.s.began_ms
+        if turn is not None and thread is not None:
+            self.s.inherited = turn < thread
+        elif ms is not None and began is not None:
+            self.s.inherited = ms < began + COPIED_WITHIN_MS
+        return self.s.inherited
+
+    def other(self, kind: str | None, payload: Payload, start: int, end: int, ms: int | None) -> bool:
+        if kind == "session_meta":
+            self.meta(payload, ms)
+        elif kind == "turn_context":
+            self.been_in(payload.cwd)
+            self.used(payload.model)
+        elif kind == "compacted":
+            self.s.count += 1
+            key = self.key(f"compacted:{self.s.count}")
+            self.emit(self.event(key, Kind.COMPACTION, Author.HARNESS, start, end, ms))
+        elif kind == "token_usage_record":
+            self.usage_record(payload, ms)
+        else:
+            return kind in SILENT
+        return True
+
+    def bare(self, record: Record, start: int, end: int, ms: int | None) -> bool:
+        """A line of the oldest format: the item itself, or the head of the file."""
+        if record.type in CALLS or (record.type or "").endswith("_output") or record.type in SILENT_ITEMS:
+            return self.item(record, start, end, ms)
+        if record.type == "message" or (record.type is None and record.role):
+            return self.item(record, start, end, ms)
+        if record.type is None and record.id:
+            self.meta(record, ms)
+            return True
+        return record.record_type == "state"
+
+    def meta(self, payload: Payload, ms: int | None) -> None:
+        """Only the first one names the thread; a fork's file also holds its parent's."""
+        facts, state = self.facts, self.s
+        if state.began_ms is not None or not payload.id:
+            self.skipped["further session_meta"] += 1
+            return
+        state.thread = facts.native_id = payload.id
+        state.began_ms = ms if ms is not None else 0
+        facts.agent_version = payload.cli_version or ""
+        self.been_in(payload.cwd)
+        git = part(shapes.gits, payload.git, None)
+        if git is not None:
+            facts.branch = git.branch or ""
+            facts.head_commit = git.commit_hash or ""
+            facts.remote = git.repository_url or ""
+        facts.fork_of = payload.forked_from_id or ""
+        facts.parent = payload.parent_thread_id or ""
+        state.inherited = bool(payload.forked_from_id or payload.parent_thread_id)
+        source = part(shapes.strings, payload.source, None)
+        aside = b'"subagent"' in bytes(payload.source) or payload.thread_source == "subagent"
+        if aside or payload.parent_thread_id:
+            state.subagent = True
+            facts.origin = Origin.SUBAGENT
+        elif payload.originator == "codex_exec" or source in ("exec", "mcp"):
+            facts.origin = Origin.HEADLESS
+
+    def key(self, name: str) -> str:
+        return f"{self.s.thread}:{self.s.turn}:{name}"
+
+    def event(
+        self, key: str, kind: Kind, author: Author, start: int, end: int, ms: int | None, text: str = ""
+    ) -> Event:
+        return Event(key=key, kind=kind, author=author, offset=start, length=end - start, at_ms=ms, text=text)
+
+    # -- the person
+
+    def user_item(self, payload: Payload, start: int, end: int, ms: int | None) -> None:
+        content = part(shapes.pieces, payload.content, None)
+        if content is None:
+            content = part(shapes.text, payload.message, None)
+        texts = [content] if isinstance(content, str) else [p.text for p in content or () if p.text]
+        found = [classify(text) for text in texts]
+        if any(words.why == "abort notice" for words in found):
+            self.aborted("interrupted", start, end, ms)
+        typed = [words for words in found if words.kind in (Kind.PROMPT, Kind.COMMAND)]
+        for words in found:
+            if words.kind is Kind.SKILL:
+                self.skill_given(words, start, end, ms)
+            elif words.kind is None:
+                self.skipped[f"injected: {words.why}"] += 1
+        if not typed:
+            return
+        text = "\n".join(words.text for words in typed)
+        if typed[0].kind is Kind.COMMAND:
+            self.typed(text, Kind.COMMAND, start, end, ms)
+            return
+        if self.s.typed == text and "item" not in self.s.typed_by:
+            self.s.typed_by.append("item")
+            return
+        self.confirm()
+        self.s.waiting = Waiting(text, Kind.PROMPT, start, end, ms)
+
+    def user_event(self, by: str, text: str, images: bool, start: int, end: int, ms: int | None) -> None:
+        """What was typed, from one of the two kinds of events."""
+        words = classify(text)
+        self.s.events = True
+        if words.kind is Kind.PROMPT:
+            said = words.text
+        elif images and not text.strip():
+            said = "[image]"
+        else:
+            self.skipped[f"injected: {words.why}"] += 1
+            return
+        if self.s.typed == said and by not in self.s.typed_by:
+            self.s.typed_by.append(by)
+            return
+        item = self.s.waiting
+        self.s.waiting = None
+        self.typed(said, Kind.PROMPT, start, end, ms)
+        self.s.typed_by = [by, "item"] if item is not None and (item.words == said or images) else [by]
+
+    def confirm(self) -> None:
+        """The agent goes on: a user item that no event has confirmed is a prompt if this file has no such events."""
+        item, self.s.waiting = self.s.waiting, None
+        if item is None:
+            return
+        if self.s.events:
+            self.skipped["user item without its event"] += 1
+            return
+        self.typed(item.words, item.kind, item.start, item.end, item.at_ms)
+        self.s.typed_by = ["item"]
+
+    def typed(self, text: str, kind: Kind, start: int, end: int, ms: int | None) -> None:
+        state = self.s
+        state.typed, state.typed_by = text, []
+        state.turn += 1
+        state.count = 0
+        if state.subagent:
+            self.skipped["sub-agent's prompt"] += 1
+            return
+        for call in list(self.talk.calls.values()):
+            if call.outcome is Outcome.OPEN and escalated(call.arguments):
+                self.talk.calls[call.call_id] = msgspec.structs.replace(call, outcome=Outcome.REFUSED)
+                self.failed(call, "", Outcome.REFUSED, ms)
+        self.prompt(self.event(self.key("prompt"), kind, Author.PERSON, start, end, ms, clip.words(text)))
+
+    def skill_given(self, words: Words, start: int, end: int, ms: int | None) -> None:
+        event = self.event(self.key(f"skill:{words.text}"), Kind.SKILL, Author.HARNESS, start, end, ms)
+        self.emit(msgspec.structs.replace(event, tool=words.text, head="opened"))
+
+    def aborted(self, reason: str, start: int, end: int, ms: int | None) -> None:
+        """One a turn: a turn ends once, though two records may say so."""
+        author = Author.PERSON if reason in ABORTS else Author.HARNESS
+        for call in [call for call in self.talk.calls.values() if escalated(call.arguments)]:
+            self.closed(call.call_id)
+            self.failed(call, "", Outcome.REFUSED, ms)
+        self.interrupt(self.event(self.key("interrupt"), Kind.INTERRUPT, author, start, end, ms))
+
+    # -- the agent
+
+    def item(self, payload: Payload, start: int, end: int, ms: int | None) -> bool:
+        kind = payload.type
+        if kind == "message" or (kind is None and payload.role):
+            if payload.role == "user":
+                self.user_item(payload, start, end, ms)
+            elif payload.role == "assistant":
+                self.confirm()
+                self.spoke(payload.content, payload.message, start, end, ms)
+            else:
+                self.skipped[f"message of role {payload.role!s:.20}"] += 1
+            return True
+        if kind in SILENT_ITEMS:
+            if kind == "reasoning":
+                self.confirm()
+            return True
+        if kind in CALLS:
+            self.confirm()
+            self.called(payload, start, end, ms)
+            return True
+        if kind is not None and kind.endswith("_output"):
+            self.result(payload, ms)
+            return True
+        return False
+
+    def spoke(self, content: msgspec.Raw, message: msgspec.Raw, start: int, end: int, ms: int | None) -> None:
+        found = part(shapes.pieces, content, None)
+        if found is None:
+            found = part(shapes.text, message, None)
+        text = found if isinstance(found, str) else "\n".join(p.text for p in found or () if p.text)
+        if text == self.s.spoken and self.talk.answer is not None:
+            return
+        self.s.spoken = text
+        event = self.event("", Kind.ANSWER, Author.AGENT, start, end, ms, clip.words(text))
+        self.answered(msgspec.structs.replace(event, message_id=self.s.spent))
+
+    def called(self, payload: Payload, start: int, end: int, ms: int | None) -> None:
+        kind = payload.type or ""
+        self.s.count += 1
+        name = payload.call_id or payload.id or f"{self.s.turn}:{self.s.count}"
+        tool = payload.name or kind.removesuffix("_call")
+        call = Event(
+            key=f"{self.s.thread}:{name}",
+            kind=Kind.CALL,
+            author=Author.AGENT,
+            offset=start,
+            length=end - start,
+            at_ms=ms,
+            call_id=name,
+            tool=tool,
+            arguments=arguments_of(payload),
+            outcome=Outcome.OPEN,
+            message_id=self.s.spent,
+        )
+        self.call(call)
+        if kind in ("web_search_call", "image_generation_call") and payload.status != "in_progress":
+            self.closed(name)
+            self.done(call, "", Outcome.ERROR if payload.status == "failed" else Outcome.OK)
+
+    def result(self, payload: Payload, ms: int | None) -> None:
+        call = self.closed(payload.call_id or "")
+        if call is None:
+            self.skipped["result without its call"] += 1
+            return
+        found = part(shapes.output, payload.output, "")
+        verdict = self.s.verdicts.pop(call.call_id, None)
+        if isinstance(found, shapes.Output):
+            verdict = found.success if found.success is not None else verdict
+            inner = part(shapes.pieces, found.content, None) if found.text is None else found.text
+            found = inner if inner is not None else bytes(found.content).decode("utf-8", "replace")
+        text = found if isinstance(found, str) else "\n".join(p.text for p in found or () if p.text)
+        outcome, text = ending(text, verdict)
+        self.done(call, text, outcome, ms)
+
+    def done(self, call: Event, text: str, outcome: Outcome, ms: int | None = None) -> None:
+        if outcome is Outcome.OK:
+            self.succeeded(call, text)
+        else:
+            self.failed(call, text, outcome, ms)
+        if not call.message_id:
+            self.s.unspent.append(self.events[call.key])
+            del self.s.unspent[:-OPEN_KEEP]
+
+    # -- events
+
+    def happened(self, payload: Payload, start: int, end: int, ms: int | None) -> bool:
+        kind = payload.type
+        if kind == "user_message":
+            text = part(shapes.text, payload.message, "") or ""
+            images = bool(part(shapes.lists, payload.images, ()) or part(shapes.lists, payload.local_images, ()))
+            self.user_event("event", text, images, start, end, ms)
+        elif kind == "item_completed":
+            self.completed(payload, start, end, ms)
+        elif kind == "token_count":
+            self.token_count(payload, ms)
+        elif kind == "turn_aborted":
+            self.aborted(payload.reason or "interrupted", start, end, ms)
+        elif kind in ("exec_command_end", "patch_apply_end", "mcp_tool_call_end"):
+            self.verdict(payload.call_id, verdict_of(payload.exit_code, payload.success, payload.result))
+        elif kind == "entered_review_mode":
+            self.typed(f"/review {payload.user_facing_hint or ''}".strip(), Kind.COMMAND, start, end, ms)
+        elif kind == "thread_rolled_back":
+            self.s.count += 1
+            event = self.event(self.key(f"undone:{self.s.count}"), Kind.FEEDBACK, Author.PERSON, start, end, ms)
+            self.emit(msgspec.structs.replace(event, head="turns undone"))
+        elif kind in ("error", "stream_error"):
+            self.erred(payload, start, end, ms)
+        elif kind == "thread_name_updated":
+            self.facts.title = payload.thread_name or self.facts.title
+        else:
+            if kind == "agent_message":
+                self.confirm()
+                self.spoke(NOTHING, payload.message, start, end, ms)
+            return kind in SILENT_EVENTS
+        return True
+
+    def completed(self, payload: Payload, start: int, end: int, ms: int | None) -> None:
+        item = part(shapes.items, payload.item, None)
+        if item is None:
+            return
+        if item.type == "UserMessage":
+            found = part(shapes.pieces, item.content, None)
+            texts = [found] if isinstance(found, str) else [p.text for p in found or () if p.text]
+            self.user_event("completed", "\n".join(texts), bool(found) and not texts, start, end, ms)
+        elif item.type == "AgentMessage":
+            self.confirm()
+            self.spoke(item.content, NOTHING, start, end, ms)
+        elif item.type in ("CommandExecution", "FileChange", "McpToolCall"):
+            done = None if item.status is None else item.status not in ("failed", "declined")
+            self.verdict(item.id, verdict_of(item.exit_code, done, item.result))
+
+    def verdict(self, name: str | None, verdict: bool | None) -> None:
+        if name and verdict is not None and name in self.talk.calls:
+            self.s.verdicts[name] = verdict
+            if len(self.s.verdicts) > OPEN_KEEP:
+                del self.s.verdicts[next(iter(self.s.verdicts))]
+
+    def erred(self, payload: Payload, start: int, end: int, ms: int | None) -> None:
+        self.s.count += 1
+        failure = part(shapes.failures, payload.error, None)
+        text = part(shapes.text, payload.message, None)
+        text = text or (failure if isinstance(failure, str) else (failure and failure.message)) or ""
+        key = self.key(f"error:{self.s.count}")
+        self.emit(self.event(key, Kind.ERROR, Author.HARNESS, start, end, ms, clip.error_text(text)))
+
+    # -- tokens
+
+    def usage_record(self, payload: Payload, ms: int | None) -> None:
+        """A response's tokens under the response's own id; the `token_count` that follows says the same again."""
+        usage = part(shapes.tokens, payload.usage, None)
+        if usage is not None:
+            self.s.recorded = True
+            self.count_tokens(f"{self.s.thread}:{payload.response_id or self.s.counts}", usage, ms)
+
+    def token_count(self, payload: Payload, ms: int | None) -> None:
+        """Cumulative totals: the last message's tokens where the total moved, the difference where they are missing."""
+        info = part(shapes.token_info, payload.info, None)
+        if info is None or self.s.recorded:
+            return
+        total, last = info.total_token_usage, info.last_token_usage
+        if total is not None:
+            now = total.total_tokens or (total.input_tokens or 0) + (total.output_tokens or 0)
+            before, self.s.total = self.s.total, now
+            if now == before:
+                return
+            if last is None and now > before and not before:
+                last = total
+        if last is not None:
+            self.count_tokens(f"{self.s.thread}:tokens:{self.s.counts}", last, ms)
+
+    def count_tokens(self, key: str, usage: shapes.Tokens, ms: int | None) -> None:
+        """Tokens of one message. They come before its items (0.40) or behind them (0.171)."""
+        self.s.counts += 1
+        cached = usage.cached_input_tokens or 0
+        model = self.facts.models[-1] if self.facts.models else ""
+        self.spend(
+            Usage(
+                key=key,
+                input=max(0, (usage.input_tokens or 0) - cached),
+                output=usage.output_tokens or 0,
+                cache_read=cached,
+                cache_write=usage.cache_write_input_tokens or 0,
+                model=model,
+                at_ms=ms,
+            )
+        )
+        waiting = [call for call in self.talk.calls.values() if not call.message_id]
+        answer = self.talk.answer
+        if not waiting and not self.s.unspent and (answer is None or answer.message_id):
+            self.s.spent = key
+            return
+        self.s.spent = ""
+        for call in waiting:
+            self.talk.calls[call.call_id] = msgspec.structs.replace(call, message_id=key)
+        for event in self.s.unspent:
+            self.emit(msgspec.structs.replace(event, message_id=key))
+        self.s.unspent = []
+        if answer is not None and not answer.message_id:
+            self.talk.answer = msgspec.structs.replace(answer, message_id=key)
+
+    # -- between batches
+
+    def settle(self, last: bool) -> None:
+        super().settle(last)
+        item = self.s.waiting
+        if last and item is not None and not self.s.events and not self.s.subagent:
+            key = f"{self.s.thread}:{self.s.turn + 1}:prompt"
+            event = self.event(key, item.kind, Author.PERSON, item.start, item.end, item.at_ms, clip.words(item.words))
+            self.emit(event)
+
+    def state(self) -> bytes:
+        return msgspec.msgpack.encode(self.s)
+
+
+def arguments_of(payload: Payload) -> str:
+    """A call's arguments as JSON text: they come as JSON inside a string, as an object, or as free text."""
+    for raw in (payload.arguments, payload.input, payload.action):
+        if raw != NOTHING:
+            text = part(shapes.text, raw, None)
+            if text is None:
+                return clip.arguments(raw)
+            return clip.arguments(text) if text.lstrip()[:1] == "{" else clip.fitted({"input": text})
+    return ""
+
+
+def verdict_of(code: int | None, success: bool | None, result: msgspec.Raw) -> bool | None:
+    """Whether a call succeeded, as far as an event says so."""
+    if code is not None:
+        return code == 0
+    found = part(shapes.results, result, None)
+    if found is not None and (found.err != NOTHING or found.is_error or b'"isError":true' in bytes(found.ok)):
+        return False
+    return success
+
+
+def uuid_ms(name: str) -> int | None:
+    """The time inside a version 7 uuid."""
+    if len(name) == 36 and name[14] == "7":
+        try:
+            return int(name[:8] + name[9:13], 16)
+        except ValueError:
+            return None
+    return None

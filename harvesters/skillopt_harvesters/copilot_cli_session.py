@@ -1,0 +1,363 @@
+"""Copilot CLI's events, one after another, to ours (transcript-formats.md 3.2 to 3.4).
+
+`user.message` holds what was typed in `content`; one with a `source`, an agent or an autopilot mark is injected. No
+field says that a session is headless: the fixed sentence of its `system.message` does.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from skillopt_harvesters import clip
+from skillopt_harvesters import copilot_cli_shapes as shapes
+from skillopt_harvesters.bytestream import digest
+from skillopt_harvesters.copilot_cli_shapes import NOTHING, Data, Record
+from skillopt_harvesters.jsonl import Stretch, part
+from skillopt_harvesters.model import Author, Event, Kind, Origin, Outcome, Source, Usage
+from skillopt_harvesters.turns import OPEN_KEEP, Conversation, TurnFold
+
+HEADLESS = b"non-interactive mode"
+"""In the first lines of the system message of `copilot -p` (seen in 1.0.102)."""
+SYSTEM_HEAD = 600
+SILENT = {
+    *("assistant.turn_start", "assistant.turn_end", "assistant.reasoning", "hook.start", "hook.end", "hook.progress"),
+    *("session.info", "session.warning", "session.plan_changed", "session.truncation", "session.compaction_start"),
+    *(
+        "session.usage_checkpoint",
+        "session.auto_mode_resolved",
+        "session.usage_info",
+        "session.idle",
+        "session.handoff",
+    ),
+    *("session.mode_changed", "session.title_changed", "session.snapshot_rewind", "session.task_complete"),
+    *("session.workspace_file_changed", "system.notification", "tool.user_requested", "assistant.intent"),
+    *("subagent.started", "subagent.completed", "subagent.failed", "subagent.selected", "tool.execution_progress"),
+    *("external_tool.requested", "external_tool.completed", "user_input.requested", "user_input.completed"),
+    *("tool.execution_partial_result", "session.background_tasks_changed", "session.tools_updated"),
+}
+
+
+class State(msgspec.Struct):
+    """`asked`: the call that a permission request is about. `answered`: how the permission for a call was answered.
+    `counted`: output tokens that messages named since the last shutdown."""
+
+    talk: Conversation
+    session: str = ""
+    asked: dict[str, str] = {}
+    answered: dict[str, Outcome] = {}
+    recorded: bool = False
+    counted: int = 0
+
+
+class CopilotFold(TurnFold[Record]):
+    """One `events.jsonl`, or the flat file of older versions."""
+
+    def __init__(self, source: Source, state: State, named: str) -> None:
+        super().__init__(source, state.talk)
+        self.s = state
+        if not self.facts.native_id:
+            self.facts.native_id = named
+        self.handlers = {
+            "session.start": self.began,
+            "session.resume": self.began,
+            "session.context_changed": self.moved,
+            "session.model_change": self.modelled,
+            "session.error": self.erred,
+            "session.compaction_complete": self.compacted,
+            "session.usage_record": self.usage_record,
+            "session.shutdown": self.ended,
+            "system.message": self.instructed,
+            "user.message": self.user,
+            "assistant.message": self.assistant,
+            "tool.execution_start": self.started,
+            "tool.execution_complete": self.finished,
+            "permission.requested": self.asked,
+            "permission.completed": self.permitted,
+            "skill.invoked": self.skill,
+            "abort": self.aborted,
+        }
+
+    def take(self, stretch: Stretch[Record]) -> None:
+        for record, start, end in zip(stretch.records, stretch.starts, stretch.ends, strict=True):
+            self.span(self.at(record.timestamp))
+            kind = record.type or ""
+            handle = self.handlers.get(kind)
+            if record.data is None and self.flat(record, start, end):
+                self.understood += 1
+            elif handle is not None and record.data is not None:
+                self.understood += 1
+                handle(record, record.data, start, end)
+            elif kind in SILENT:
+                self.understood += 1
+                self.skipped[kind] += 1
+            else:
+                self.unknown += 1
+                self.skipped[f"unknown event {kind:.40}"] += 1
+
+    def key(self, record: Record, start: int) -> str:
+        """Stable over forks, which copy events with their ids; made unique where the id is a made-up one."""
+        if record.id is None:
+            return f"{self.facts.native_id}@{start}"
+        return record.id if len(record.id) == 36 else f"{self.facts.native_id}/{record.id}"
+
+    def event(self, record: Record, start: int, end: int, kind: Kind, author: Author, text: str = "") -> Event:
+        return Event(
+            key=self.key(record, start),
+            kind=kind,
+            author=author,
+            offset=start,
+            length=end - start,
+            at_ms=self.at(record.timestamp),
+            text=text,
+            agent_id=self.aside(record),
+        )
+
+    def aside(self, record: Record) -> str:
+        """The sub-agent that speaks in this file."""
+        return record.agent_id or (record.data.parent_tool_call_id if record.data else None) or ""
+
+    # -- the session
+
+    def began(self, record: Record, data: Data, start: int, end: int) -> None:
+        if data.session_id:
+            self.facts.native_id = data.session_id
+        if data.copilot_version:
+            self.facts.agent_version = data.copilot_version
+        if data.detached_from_spawning_parent_session_id:
+            self.facts.parent = data.detached_from_spawning_parent_session_id
+            self.facts.origin = Origin.SUBAGENT
+        self.used(data.selected_model)
+        if data.context is not None:
+            self.placed(data.context)
+
+    def moved(self, record: Record, data: Data, start: int, end: int) -> None:
+        self.placed(data.context or data)
+
+    def placed(self, context: shapes.Context | Data) -> None:
+        facts = self.facts
+        self.been_in(context.cwd)
+        facts.git_root = facts.git_root or context.git_root or ""
+        facts.branch = context.branch or facts.branch
+        facts.head_commit = facts.head_commit or context.head_commit or ""
+        if isinstance(context, shapes.Context):
+            facts.remote = context.repository or facts.remote
+
+    def modelled(self, record: Record, data: Data, start: int, end: int) -> None:
+        self.used(data.new_model)
+
+    def instructed(self, record: Record, data: Data, start: int, end: int) -> None:
+        if HEADLESS in bytes(memoryview(data.content)[:SYSTEM_HEAD]) and self.facts.origin is Origin.INTERACTIVE:
+            self.facts.origin = Origin.HEADLESS
+
+    def erred(self, record: Record, data: Data, start: int, end: int) -> None:
+        text = f"{data.error_type or 'error'}: {part(shapes.text, data.message, '')}"
+        self.emit(self.event(record, start, end, Kind.ERROR, Author.HARNESS, clip.error_text(text)))
+
+    def compacted(self, record: Record, data: Data, start: int, end: int) -> None:
+        self.emit(self.event(record, start, end, Kind.COMPACTION, Author.HARNESS))
+
+    # -- the person
+
+    def user(self, record: Record, data: Data, start: int, end: int) -> None:
+        text = part(shapes.text, data.content, "").strip()
+        if self.aside(record):
+            self.skipped["sub-agent's prompt"] += 1
+        elif data.source and data.source != "user":
+            self.skipped[f"injected: {data.source:.40}"] += 1
+        elif data.is_autopilot_continuation:
+            self.skipped["autopilot"] += 1
+        elif not text:
+            self.skipped["empty"] += 1
+        elif data.delivery == "steering":
+            self.emit(self.event(record, start, end, Kind.QUEUED, Author.PERSON, clip.words(text)))
+        else:
+            self.prompt(self.event(record, start, end, Kind.PROMPT, Author.PERSON, clip.words(text)))
+
+    def aborted(self, record: Record, data: Data, start: int, end: int) -> None:
+        author = Author.HARNESS if "limit" in (data.reason or "") else Author.PERSON
+        self.interrupt(self.event(record, start, end, Kind.INTERRUPT, author))
+
+    def asked(self, record: Record, data: Data, start: int, end: int) -> None:
+        call = data.tool_call_id
+        if call is None:
+            found = part(shapes.asked, data.permission_request, None)
+            call = found.tool_call_id if found is not None else None
+        if data.request_id and call:
+            self.s.asked[data.request_id] = call
+
+    def permitted(self, record: Record, data: Data, start: int, end: int) -> None:
+        """A permission was answered: by the person, or by a rule."""
+        name = self.s.asked.pop(data.request_id or "", None) or data.tool_call_id or ""
+        answer = part(shapes.results, data.result, None)
+        kind = answer.kind if isinstance(answer, shapes.Result) else answer
+        call = self.talk.calls.get(name)
+        if not kind or not kind.startswith("denied") or call is None:
+            return
+        outcome = Outcome.REFUSED if "by-user" in kind else Outcome.DENIED
+        said = (isinstance(answer, shapes.Result) and answer.feedback) or ""
+        self.s.answered[name] = outcome
+        self.talk.calls[name] = msgspec.structs.replace(call, outcome=outcome)
+        self.failed(call, "", outcome, self.at(record.timestamp), said)
+        if said and outcome is Outcome.REFUSED:
+            self.rejected(call, self.event(record, start, end, Kind.REJECTION, Author.PERSON), said)
+
+    # -- the agent
+
+    def assistant(self, record: Record, data: Data, start: int, end: int) -> None:
+        self.used(data.model)
+        spent = self.spent_by(data, record, start)
+        if data.output_tokens and not self.s.recorded:
+            self.s.counted += data.output_tokens
+            ms = self.at(record.timestamp)
+            self.spend(Usage(key=spent, output=data.output_tokens, model=data.model or "", at_ms=ms))
+        for asked in data.tool_requests or ():
+            if asked.tool_call_id and asked.tool_call_id not in self.talk.calls:
+                self.opened(record, asked.tool_call_id, asked.name or "", asked.arguments, spent, start, end)
+        text = part(shapes.text, data.content, "")
+        if text and not self.aside(record):
+            event = self.event(record, start, end, Kind.ANSWER, Author.AGENT, clip.words(text))
+            self.answered(msgspec.structs.replace(event, message_id=spent))
+
+    def spent_by(self, data: Data, record: Record, start: int) -> str:
+        name = data.api_call_id or data.message_id
+        return f"{self.facts.native_id}:{name}" if name else self.key(record, start)
+
+    def started(self, record: Record, data: Data, start: int, end: int) -> None:
+        if data.tool_call_id and data.tool_call_id not in self.talk.calls:
+            self.opened(record, data.tool_call_id, data.tool_name or "", data.arguments, "", start, end)
+
+    def opened(
+        self, record: Record, name: str, tool: str, arguments: msgspec.Raw, spent: str, start: int, end: int
+    ) -> None:
+        inner = part(shapes.text, arguments, None)
+        self.call(
+            Event(
+                key=f"{self.key(record, start)}:{name}",
+                kind=Kind.CALL,
+                author=Author.AGENT,
+                offset=start,
+                length=end - start,
+                at_ms=self.at(record.timestamp),
+                call_id=name,
+                tool=tool,
+                arguments=clip.arguments(arguments if inner is None else inner),
+                outcome=Outcome.OPEN,
+                message_id=spent,
+                agent_id=self.aside(record),
+            )
+        )
+
+    def finished(self, record: Record, data: Data, start: int, end: int) -> None:
+        name = data.tool_call_id or ""
+        call = self.closed(name)
+        if call is None:
+            self.skipped["result without its call"] += 1
+            return
+        found = part(shapes.results, data.result, "")
+        text = (found.content or "") if isinstance(found, shapes.Result) else found
+        text, code = without_exit_code(text)
+        if data.shell_execution is not None and data.shell_execution.exit_code is not None:
+            code = data.shell_execution.exit_code
+        answered = self.s.answered.pop(name, None)
+        if answered is not None or data.success is False or code:
+            failure = part(shapes.failures, data.error, None)
+            said = failure if isinstance(failure, str) else failure and failure.message
+            outcome = answered or outcome_of(failure)
+            done = msgspec.structs.replace(call, outcome=outcome)
+            text = clip.error_text(said or text)
+            self.emit(msgspec.structs.replace(done, text=text, output_length=len(text)))
+            return
+        self.succeeded(call, text)
+
+    def skill(self, record: Record, data: Data, start: int, end: int) -> None:
+        body = part(shapes.text, data.content, "").strip()
+        event = self.event(record, start, end, Kind.SKILL, Author.HARNESS)
+        path = clip.fitted({"path": data.path}) if data.path else ""
+        print_ = digest(body.encode("utf-8", "replace")) if body else ""
+        event = msgspec.structs.replace(event, tool=data.name or "", head="opened", arguments=path)
+        self.emit(msgspec.structs.replace(event, output_digest=print_, output_length=len(body)))
+
+    # -- tokens
+
+    def usage_record(self, record: Record, data: Data, start: int, end: int) -> None:
+        usage = part(shapes.tokens, data.usage, None)
+        if usage is not None:
+            self.s.recorded = True
+            self.spend_tokens(f"{self.facts.native_id}:{usage.api_call_id or record.id}", usage, usage.model, record)
+
+    def spend_tokens(self, key: str, usage: shapes.Tokens, model: str | None, record: Record) -> None:
+        cached = usage.cache_read_tokens or 0
+        self.spend(
+            Usage(
+                key=key,
+                input=max(0, (usage.input_tokens or 0) - cached),
+                output=usage.output_tokens or 0,
+                cache_read=cached,
+                cache_write=usage.cache_write_tokens or 0,
+                model=model or "",
+                at_ms=self.at(record.timestamp),
+            )
+        )
+
+    def ended(self, record: Record, data: Data, start: int, end: int) -> None:
+        """Before 1.0.10x only the totals at the end know the input; the output was counted by message already."""
+        if self.s.recorded:
+            return
+        found = part(shapes.metrics, data.model_metrics, None)
+        if found is None:
+            snapshot = part(shapes.snapshots, data.accounting_snapshot, None)
+            found = (snapshot and snapshot.model_metrics) or {}
+        for model, metric in found.items():
+            if metric.usage is not None:
+                usage, counted = metric.usage, self.s.counted
+                left = max(0, (usage.output_tokens or 0) - counted)
+                self.s.counted = max(0, counted - (usage.output_tokens or 0))
+                rest = msgspec.structs.replace(usage, output_tokens=left)
+                self.spend_tokens(f"{self.key(record, start)}:{model}", rest, model, record)
+        self.s.counted = 0
+
+    # -- flat logs
+
+    def flat(self, record: Record, start: int, end: int) -> bool:
+        """A line of a log without `data`: what was typed, and what was answered."""
+        said = record.prompt
+        if said is not None or record.output is not None or record.result != NOTHING:
+            if record.session_id:
+                self.facts.native_id = record.session_id
+            self.been_in(record.cwd)
+        if said is not None:
+            self.prompt(self.event(record, start, end, Kind.PROMPT, Author.PERSON, clip.words(said.strip())))
+            return True
+        answer = record.output if record.output is not None else part(shapes.text, record.result, None)
+        if answer is None:
+            return False
+        self.answered(self.event(record, start, end, Kind.ANSWER, Author.AGENT, clip.words(answer)))
+        return True
+
+    def settle(self, last: bool) -> None:
+        super().settle(last)
+        self.s.asked = dict(list(self.s.asked.items())[-OPEN_KEEP:])
+        self.s.answered = dict(list(self.s.answered.items())[-OPEN_KEEP:])
+
+    def state(self) -> bytes:
+        return msgspec.msgpack.encode(self.s)
+
+
+def outcome_of(failure: str | shapes.Failure | None) -> Outcome:
+    """A failed tool: by itself, unless its error code says that it was not allowed to run."""
+    code = failure.code if isinstance(failure, shapes.Failure) and failure.code else ""
+    if code in ("rejected", "denied") or "rejected" in code:
+        return Outcome.REFUSED
+    if "permission" in code or "denied" in code or "policy" in code:
+        return Outcome.DENIED
+    return Outcome.INTERRUPTED if code in ("aborted", "cancelled", "interrupted") else Outcome.ERROR
+
+
+def without_exit_code(text: str) -> tuple[str, int | None]:
+    """A shell's output without the line in which the program appends the exit code, and that code."""
+    at = text.rfind("\n<") if not text.startswith("<") else 0
+    last = text[at:].strip() if at >= 0 else ""
+    _, found, code = last.partition("exit code ")
+    if found and last.startswith("<") and last.endswith(">") and code[:-1].lstrip("-").isdigit():
+        return text[:at], int(code[:-1])
+    return text, None
