@@ -38,7 +38,9 @@ def consolidate(
     tasks: TaskSet,
     draws: Draws,
 ) -> None:
-    """Look back over the epoch that `step` ends. A critic without the words for it is not asked."""
+    """Slow update and meta skill, where `step` ends an epoch. A critic without the words for it is not asked."""
+    if not step.ends_epoch:
+        return
     if isinstance(critic, Guide):
         found = _look_back(run, step, environment, critic, tasks.train, draws)
         if found is not None:

@@ -43,8 +43,7 @@ def evolve(
             patch = select(critic, run, aggregate(critic, run, patches), step)
             candidate = run.mend(critic, screen, update(run.skill, run.admit(screen, patch)))
             run.record(step, seen, candidate, gate(environment, run.skill, candidate.skill, tasks.gate, draws))
-            if step.ends_epoch:
-                consolidate(run, step, environment, critic, gate, screen, tasks, draws)  # slow update and meta skill
+            consolidate(run, step, environment, critic, gate, screen, tasks, draws)  # where the step ends an epoch
     except Exhausted:
         run.stop("budget")
     return run.freeze()
