@@ -12,6 +12,7 @@ from skillopt_sleep.store.schema.base import (
     maybe_text,
     ms,
     one_of,
+    real,
     ref,
     row_id,
     shown_id,
@@ -42,6 +43,7 @@ proposal_edit = table(
     "proposal_edit",
     row_id(),
     ref("proposal_id", "proposal.id"),
+    count("place"),  # in the order in which they are applied
     count("n"),  # as it is shown, from 1
     ref("edit_id", "edit.id"),
     text("rule"),
@@ -50,7 +52,8 @@ proposal_edit = table(
     text("title"),
     text("predicate"),
     whole("stake_actions"),
-    json("stake", "null"),
+    real("stake_output_share"),
+    real("stake_per_week"),
     text("why"),
     UniqueConstraint("proposal_id", "n"),
 )
@@ -102,6 +105,7 @@ adoption = table(
     text("state", "intent"),
     text("why"),
     ms("at_ms", required=True),
+    ms("written_ms"),
     ms("rolled_back_ms"),
     one_of("by_whom", "person", "auto"),
     one_of("state", "intent", "written", "rolled_back"),

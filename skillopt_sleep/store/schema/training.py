@@ -71,7 +71,8 @@ edit = table(
     "edit",
     row_id(),
     ref("rule_id", "rule.id", required=False, index=True),
-    text("base"),  # digest of the skill that it was made for
+    ref("skill_id", "skill.id"),
+    text("base"),  # digest of the text that it was made for
     text("op", None),
     body_ref("anchor"),
     body_ref("text"),
@@ -83,7 +84,7 @@ edit = table(
     text("origin"),  # the pattern or preference that it came from
     text("night"),
     ms("at_ms"),
-    UniqueConstraint("night", "base", "meaning", "op"),
+    UniqueConstraint("night", "skill_id", "base", "meaning", "op"),
     one_of("op", "add", "insert_after", "replace", "delete"),
     one_of("status", "proposed", "accepted", "dropped", "missed", "refused"),
 )
@@ -92,12 +93,14 @@ edit_source = table(
     "edit_source",
     row_id(),
     ref("edit_id", "edit.id", index=True),
-    ref("event_id", "event.id", required=False, index=True),
-    ref("session_id", "session.id", required=False, index=True),
+    count("n"),
+    ref("event_id", "event.id", required=False, index=True),  # null where the store has no such event
+    text("session", index=True),  # our id
     text("author", None),
     body_ref("quote"),
     ms("at_ms"),
     text("role", "evidence"),
+    UniqueConstraint("edit_id", "n"),
     one_of("role", "origin", "evidence"),
     one_of("author", "person", "agent", "tool", "harness"),
 )

@@ -523,6 +523,7 @@ CREATE TABLE adoption (
     state TEXT DEFAULT 'intent' NOT NULL,
     why TEXT DEFAULT '' NOT NULL,
     at_ms INTEGER NOT NULL,
+    written_ms INTEGER,
     rolled_back_ms INTEGER,
     CONSTRAINT pk_adoption PRIMARY KEY (id),
     CONSTRAINT ck_adoption_by_whom_known CHECK (by_whom IN ('person', 'auto')),
@@ -564,6 +565,7 @@ CREATE TABLE derived (
 CREATE TABLE edit (
     id INTEGER NOT NULL,
     rule_id TEXT,
+    skill_id INTEGER NOT NULL,
     base TEXT DEFAULT '' NOT NULL,
     op TEXT NOT NULL,
     anchor BLOB,
@@ -577,10 +579,11 @@ CREATE TABLE edit (
     night TEXT DEFAULT '' NOT NULL,
     at_ms INTEGER,
     CONSTRAINT pk_edit PRIMARY KEY (id),
-    CONSTRAINT uq_edit_night_base_meaning_op UNIQUE (night, base, meaning, op),
+    CONSTRAINT uq_edit_night_skill_id_base_meaning_op UNIQUE (night, skill_id, base, meaning, op),
     CONSTRAINT ck_edit_op_known CHECK (op IN ('add', 'insert_after', 'replace', 'delete')),
     CONSTRAINT ck_edit_status_known CHECK (status IN ('proposed', 'accepted', 'dropped', 'missed', 'refused')),
     CONSTRAINT fk_edit_rule_id FOREIGN KEY(rule_id) REFERENCES rule (id),
+    CONSTRAINT fk_edit_skill_id FOREIGN KEY(skill_id) REFERENCES skill (id),
     CONSTRAINT fk_edit_anchor FOREIGN KEY(anchor) REFERENCES body (digest),
     CONSTRAINT fk_edit_text FOREIGN KEY(text) REFERENCES body (digest)
 )
@@ -745,6 +748,7 @@ CREATE TABLE event (
 CREATE TABLE proposal_edit (
     id INTEGER NOT NULL,
     proposal_id TEXT NOT NULL,
+    place INTEGER DEFAULT 0 NOT NULL,
     n INTEGER DEFAULT 0 NOT NULL,
     edit_id INTEGER NOT NULL,
     rule TEXT DEFAULT '' NOT NULL,
@@ -753,7 +757,8 @@ CREATE TABLE proposal_edit (
     title TEXT DEFAULT '' NOT NULL,
     predicate TEXT DEFAULT '' NOT NULL,
     stake_actions INTEGER,
-    stake TEXT DEFAULT 'null' NOT NULL,
+    stake_output_share REAL,
+    stake_per_week REAL,
     why TEXT DEFAULT '' NOT NULL,
     CONSTRAINT pk_proposal_edit PRIMARY KEY (id),
     CONSTRAINT uq_proposal_edit_proposal_id_n UNIQUE (proposal_id, n),
@@ -766,18 +771,19 @@ CREATE TABLE proposal_edit (
 CREATE TABLE edit_source (
     id INTEGER NOT NULL,
     edit_id INTEGER NOT NULL,
+    n INTEGER DEFAULT 0 NOT NULL,
     event_id INTEGER,
-    session_id INTEGER,
+    session TEXT DEFAULT '' NOT NULL,
     author TEXT NOT NULL,
     quote BLOB,
     at_ms INTEGER,
     role TEXT DEFAULT 'evidence' NOT NULL,
     CONSTRAINT pk_edit_source PRIMARY KEY (id),
+    CONSTRAINT uq_edit_source_edit_id_n UNIQUE (edit_id, n),
     CONSTRAINT ck_edit_source_role_known CHECK (role IN ('origin', 'evidence')),
     CONSTRAINT ck_edit_source_author_known CHECK (author IN ('person', 'agent', 'tool', 'harness')),
     CONSTRAINT fk_edit_source_edit_id FOREIGN KEY(edit_id) REFERENCES edit (id),
     CONSTRAINT fk_edit_source_event_id FOREIGN KEY(event_id) REFERENCES event (id),
-    CONSTRAINT fk_edit_source_session_id FOREIGN KEY(session_id) REFERENCES session (id),
     CONSTRAINT fk_edit_source_quote FOREIGN KEY(quote) REFERENCES body (digest)
 )
  STRICT;
@@ -786,7 +792,7 @@ CREATE INDEX ix_edit_source_edit_id ON edit_source (edit_id);
 
 CREATE INDEX ix_edit_source_event_id ON edit_source (event_id);
 
-CREATE INDEX ix_edit_source_session_id ON edit_source (session_id);
+CREATE INDEX ix_edit_source_session ON edit_source (session);
 
 CREATE TABLE episode (
     id TEXT NOT NULL,
