@@ -1,0 +1,78 @@
+"""From how an action fared and what is seen of the alternative to what following the rule comes to."""
+
+from __future__ import annotations
+
+from skillopt_sleep.agents.recorded.effects import Effect, Occurrence
+from skillopt_sleep.agents.recorded.history import Moment
+from skillopt_sleep.agents.recorded.outcomes import UNSEEN, Seen
+from skillopt_sleep.agents.recorded.parts import Part, Standing
+from skillopt_sleep.domain.episodes import ActionOutcome
+
+
+def fared(moment: Moment, part: Part) -> Standing | None:
+    """How the action fared as far as this part goes; None where a failure cannot be laid to any part.
+
+    A refusal is one of the whole action, so each of its parts was refused.
+    """
+    if moment.standing is not Standing.WASTED or moment.action.outcome is ActionOutcome.REFUSED:
+        return moment.standing
+    if part.standing is Standing.WASTED:
+        return Standing.WASTED
+    return Standing.NEITHER if any(p.standing is Standing.WASTED for p in moment.parts) else None
+
+
+def altered(moment: Moment, standing: Standing | None, seen: Seen, instead: str) -> Occurrence:
+    """Something else is done in the action's place."""
+    effect = _altered(standing, seen)
+    saved = _SAVED[effect]
+    return Occurrence(
+        moment.action, moment.order, effect, instead, seen.actions, actions=saved, tokens=saved * moment.action.tokens
+    )
+
+
+def _altered(standing: Standing | None, seen: Seen) -> Effect:
+    if standing is Standing.NEITHER:
+        return Effect.NEUTRAL
+    if seen.answer == "unknown" or standing is None:
+        return Effect.UNKNOWN
+    if standing is Standing.WASTED:
+        return Effect.PREVENTED if seen.answer == "works" else Effect.NEUTRAL
+    return Effect.NEUTRAL if seen.answer == "works" else Effect.BROKEN
+
+
+_SAVED = {Effect.PREVENTED: 1, Effect.BROKEN: -1, Effect.UNKNOWN: 0, Effect.NEUTRAL: 0}
+_LEFT_OUT = {
+    Standing.WASTED: Effect.PREVENTED,
+    Standing.WORKED: Effect.BROKEN,
+    Standing.NEITHER: Effect.NEUTRAL,
+    None: Effect.UNKNOWN,
+}
+
+
+def left_out(moment: Moment, standing: Standing | None) -> Occurrence:
+    """The action is not taken."""
+    effect = _LEFT_OUT[standing]
+    saved = _SAVED[effect]
+    return Occurrence(
+        moment.action, moment.order, effect, left_out=True, actions=saved, tokens=saved * moment.action.tokens
+    )
+
+
+def asked(moment: Moment) -> Occurrence | None:
+    """The person is asked first. None where it cannot be told what they would have said."""
+    match moment.action.outcome:
+        case ActionOutcome.REFUSED:
+            return left_out(moment, Standing.WASTED)
+        case ActionOutcome.OK | ActionOutcome.ERROR:
+            return Occurrence(moment.action, moment.order, Effect.BROKEN, actions=-1, left_out=True)
+        case _:
+            return None
+
+
+def preceded(moment: Moment, standing: Standing | None, after: Seen, first: Seen, before: str) -> Occurrence:
+    """`before` is run first. `after` is what is seen of such actions behind it, `first` what is seen of it itself."""
+    if standing is Standing.WORKED:
+        effect = {"works": Effect.NEUTRAL, "fails": Effect.BROKEN, "unknown": Effect.UNKNOWN}[first.answer]
+        return Occurrence(moment.action, moment.order, effect, before, first.actions, actions=-1)
+    seen = after if first.answer == "works" else UNSEEN if first.answer == "unknown" else Seen("fails", first.actions)
+    return altered(moment, standing, seen, before)
