@@ -146,7 +146,7 @@ def _details(edit: ProposedEdit) -> str:
     figures = words.figures(verdict)
     sight = words.believe(verdict) if words.needs(verdict) and verdict.counts else ""
     lines = [
-        f"<p>The figures are for this reading: {escaped(edit.predicate)}.</p>" if edit.predicate else "",
+        f"<p>The figures are for this reading: {escaped_rule(edit.predicate)}.</p>" if edit.predicate else "",
         f"<p>{escaped(_capital(sight))}.</p>" if sight else "",
         f'<p class="soft">{escaped(figures)}.</p>' if figures else "",
         _units(verdict.units),
@@ -208,9 +208,7 @@ def _recurring(report: NightReport) -> Iterable[str]:
 
 def _trials(report: NightReport) -> Iterable[str]:
     for trial in report.trials:
-        wanted = f" · needs {trial.needs}" if trial.needs else ""
-        state = f"{trial.state} {words.trial_span(trial.state)} {words.count(trial.nights, 'night')} · E {words.number(trial.e_value)}{wanted}"
-        yield _row(trial.title, state)
+        yield _row(trial.title, words.trial_words(trial))
     if report.false_adoptions is not None and report.trials:
         yield _row("Expected false adoptions, at most", words.number(report.false_adoptions))
 

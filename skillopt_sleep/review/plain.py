@@ -19,6 +19,11 @@ def one_line(text: str, most: int | None = None) -> str:
     return line if most is None or len(line) <= most else line[: max(most - 1, 0)].rstrip() + "…"
 
 
+def kept_line(text: str) -> str:
+    """A line of a document with its spaces: what is printable of it, tabs as four spaces."""
+    return printable(text).replace("\n", " ").replace("\t", "    ")
+
+
 def markdown(text: str) -> str:
     """Text that Markdown shows as it is, on one line: no markup, no link, no mention, no list or heading."""
     return _OPENING.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", one_line(text)))

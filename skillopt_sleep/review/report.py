@@ -121,9 +121,7 @@ def _recurring(recurring: Sequence[Recurring]) -> Iterable[str]:
 
 def _trials(report: NightReport) -> Iterable[str]:
     for trial in report.trials:
-        wanted = f", needs {markdown(trial.needs)}" if trial.needs else ""
-        nights = words.count(trial.nights, "night")
-        yield f"- {markdown(trial.title)}: {trial.state} {words.trial_span(trial.state)} {nights}, E {words.number(trial.e_value)}{wanted}"
+        yield f"- {markdown(trial.title)}: {markdown(words.trial_words(trial))}"
     if report.false_adoptions is not None:
         yield f"- Expected false adoptions, at most: {words.number(report.false_adoptions)}"
 

@@ -13,7 +13,7 @@ from typing import Final
 from skillopt_core.types import Outcome, Verdict
 from skillopt_sleep.domain.frictions import Stake
 from skillopt_sleep.domain.proposals import Document, Proposal, ProposedEdit
-from skillopt_sleep.domain.reports import DocumentResult
+from skillopt_sleep.domain.reports import DocumentResult, TrialLine
 from skillopt_sleep.review.choose import plain, unproven
 
 OUTCOMES: Final = {
@@ -185,8 +185,11 @@ def summary(proposal: Proposal) -> str:
     return headline(proposal.edits) + (f"; would have saved {saved}" if saved else "")
 
 
-def trial_span(state: str) -> str:
-    return "for" if state == "running" else "after"
+def trial_words(trial: TrialLine) -> str:
+    """`running for 6 nights, E 4.1, needs 3 more sessions`."""
+    nights = f"{'for' if trial.state == 'running' else 'after'} {count(trial.nights, 'night')}"
+    wanted = f", needs {trial.needs}" if trial.needs else ""
+    return f"{trial.state} {nights}, E {number(trial.e_value)}{wanted}"
 
 
 def day(ms: int | None) -> str:
