@@ -115,7 +115,7 @@ def _mean_exp(logs: Sequence[float]) -> float:
 def _lower(counted: Counter[float], threshold: float, bets: Sequence[float]) -> float:
     """The largest mean that E still refutes. E falls as the mean that it bets against rises."""
     low, high = -1.0, 1.0
-    for _ in range(40):
+    for _ in range(26):  # to 3e-8
         middle = (low + high) / 2
         low, high = (middle, high) if _mean_exp(_logs(counted, bets, middle)) >= threshold else (low, middle)
     return low
