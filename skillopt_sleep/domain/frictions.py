@@ -52,6 +52,7 @@ class Friction:
     quotes: tuple[Quote, ...] = ()
     self_healing: bool = False  # the error names its own remedy and the next action mends it
     person: str = ""  # whose session it is
+    project: str = ""
     features: tuple[tuple[str, str], ...] = ()  # identifiers that a rule's slots are filled from: (name, value) pairs
 
     def values(self, name: str) -> tuple[str, ...]:

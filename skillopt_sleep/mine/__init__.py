@@ -6,8 +6,8 @@ Pure functions over data: no store, no clock, no model.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from skillopt_sleep.domain.episodes import Episode
 from skillopt_sleep.domain.frictions import Friction, FrictionKind, Pattern
@@ -30,7 +30,8 @@ class Mined:
     """All that was found, each part ranked by what is at stake.
 
     `patterns` were seen in at least two sessions, corrections among them; `rare` in one; `corrections` are all that a
-    person said should be otherwise, also once; `requests` came in at least two sessions.
+    person said should be otherwise, also once; `requests` came in at least two sessions. A pattern of two sessions may
+    still be `too_rare` to test.
     """
 
     episodes: tuple[Episode, ...]
@@ -46,12 +47,14 @@ class Mined:
         return up_to(pattern, self.history, until_ms)
 
 
-def mine(episodes: Sequence[Episode], until_ms: int = EVER) -> Mined:
-    """Find what recurs in the episodes that began before `until_ms`, whatever the order in which they are given."""
-    taken = tuple(
-        sorted((e for e in episodes if e.began_ms < until_ms), key=lambda e: (e.began_ms, e.session, e.prompt_event))
-    )
-    traces = traces_of(taken, one_codebase(taken))
+def mine(episodes: Iterable[Episode], until_ms: int = EVER) -> Mined:
+    """Find what recurs in the episodes that began before `until_ms`, whatever the order in which they are given.
+
+    Clones and worktrees of one code base count as one project, named after the one seen first; the episodes that are
+    handed back bear that name.
+    """
+    taken = _in_codebases([e for e in episodes if e.began_ms < until_ms])
+    traces = traces_of(taken)
     history = History(traces)
     found: list[Friction] = []
     patterns: list[Pattern] = []
@@ -62,16 +65,21 @@ def mine(episodes: Sequence[Episode], until_ms: int = EVER) -> Mined:
         found.extend(rows)
         patterns.extend(friction_patterns(rows, history, project, scale))
         requests.extend(request_patterns(groups_of([e for trace in own for e in trace.episodes]), project, scale))
-    recurring = [p for p in patterns if len(p.sessions) >= 2]
     return Mined(
         episodes=taken,
         frictions=tuple(sorted(found, key=lambda f: (f.at_ms, f.session, f.kind, f.signature, f.failing or 0))),
-        patterns=ranked(recurring),
+        patterns=ranked(p for p in patterns if len(p.sessions) >= 2),
         rare=ranked(p for p in patterns if len(p.sessions) < 2 and p.friction not in _NOT_RARE),
         requests=ranked(requests),
         corrections=ranked(p for p in patterns if p.kind == "correction"),
         history=history,
     )
+
+
+def _in_codebases(episodes: Sequence[Episode]) -> tuple[Episode, ...]:
+    names = one_codebase(episodes)
+    renamed = (e if names[e.project] == e.project else replace(e, project=names[e.project]) for e in episodes)
+    return tuple(sorted(renamed, key=lambda e: (e.began_ms, e.session, e.prompt_event)))
 
 
 def _by_project(traces: Sequence[Trace]) -> dict[str, list[Trace]]:

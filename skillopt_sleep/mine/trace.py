@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
@@ -78,24 +78,20 @@ class Trace:
         return self.steps[step.at + 1 : step.at + 1 + NEAR]
 
 
-def traces_of(episodes: Iterable[Episode], codebase: Mapping[str, str]) -> tuple[Trace, ...]:
-    """Episodes joined by session, sessions in order of their beginning; the order given does not matter.
-
-    `codebase` names what a project belongs to; a project that it does not name stands for itself.
-    """
+def traces_of(episodes: Iterable[Episode]) -> tuple[Trace, ...]:
+    """Episodes joined by session, sessions in order of their beginning; the order given does not matter."""
     ordered = sorted(episodes, key=lambda e: (e.session, e.prompt_event, e.id))
-    traces = [_trace(list(group), codebase) for _, group in groupby(ordered, key=lambda e: e.session)]
+    traces = [_trace(list(group)) for _, group in groupby(ordered, key=lambda e: e.session)]
     return tuple(sorted(traces, key=lambda t: (t.began_ms, t.session)))
 
 
-def _trace(episodes: list[Episode], codebase: Mapping[str, str]) -> Trace:
+def _trace(episodes: list[Episode]) -> Trace:
     rows = sorted(
         ((a.seq, i, a, e) for e in episodes for i, a in enumerate(e.actions)), key=lambda r: (r[0], r[3].id, r[1])
     )
     steps = tuple(Step(n, a, e, _parts(a), _findings(a)) for n, (_, _, a, e) in enumerate(rows))
     first = episodes[0]
-    project = codebase.get(first.project, first.project)
-    return Trace(first.session, project, first.person, first.family or first.session, tuple(episodes), steps)
+    return Trace(first.session, first.project, first.person, first.family or first.session, tuple(episodes), steps)
 
 
 def _parts(action: Action) -> tuple[Simple, ...]:

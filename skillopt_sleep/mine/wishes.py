@@ -28,19 +28,23 @@ _LAST_3: Final = rf"(?:{_QUOTED}|{_WORD}(?:\s+{_WORD}){{0,2}})"
 _LAST_4: Final = rf"(?:{_QUOTED}|{_WORD}(?:\s+{_WORD}){{0,3}})"
 _DO: Final = r"(?:use|prefer|run|write|call)"
 _DOING: Final = r"(?:us(?:e|ing)|run(?:ning)?|writ(?:e|ing)|call(?:ing)?)\b"
-_NO: Final = r"(?:never|don'?t|do not|must not|mustn'?t|stop)"
+_NO: Final = r"(?:never|don'?t|do not|must not|mustn'?t|stop(?= \w+ing\b))"
 _CHECK: Final = r"(?:(?:unit )?tests?(?: suite)?|linters?|lint|formatters?|type ?check(?:er|s)?|build)\b"
 _BEFORE: Final = r"before\s+(?:you\s+)?(?:run(?:ning)?\s+)?"
 
 _POLITE: Final = (
     r"(?:(?:ok(?:ay)?|no|nope|yes|hmm?|wait|stop|please|and|but|also|so|again|in (?:the )?future|from now on|next time|"
-    r"remember(?: to)?|i (?:said|told you)(?: to| that)?|as i said|(?:you|we) (?:should|must|need to|have to))\b"
+    r"remember(?: to)?|i (?:said|told you)(?: to| that)?|as i said|let'?s|(?:can|could) (?:you|we)|"
+    r"(?:you|we) (?:should|must|need to|have to))\b"
     r"[\s,.:;!-]*){0,4}"
 )
 _CUE: Final = re.compile(
     rf"{_POLITE}(?P<cue>(?:{_NO}|always|must|use|prefer|before|make sure|instead of|run|ask)\b)", re.IGNORECASE
 )
 _STANDING: Final = re.compile(rf"(?:{_NO}|always|must|make sure)\b", re.IGNORECASE)
+_ASKED: Final = re.compile(r"(?:please )?(?:can|could) (?:you|we)\b", re.IGNORECASE)
+_ASKABLE: Final = frozenset({"use", "before", "check", "ask"})
+"""Forms that are a wish also in the dress of a question: "can you use X instead of Y?"."""
 _NO_WISH: Final = re.compile(
     r"(?:don'?t|do not)\s+(?:we|you|i|they|it|know|think|see|understand|recall|have|care|worry|want|need)\b",
     re.IGNORECASE,
@@ -60,7 +64,7 @@ _FLAG: Final = rf"(?:`-[^`\n]{{1,60}}`|-{_WORD})"
 
 _PATTERNS: Final[tuple[tuple[Form, str], ...]] = (
     ("ask", rf"{_ALWAYS}ask\s+(?:me\s+)?{_BEFORE}(?P<x>{_LAST_3})"),
-    ("use", rf"{_ALWAYS}{_DO}\s+(?P<x>{_ONE}){_FEW},?\s+{_NOT}(?P<y>{_ONE})"),
+    ("use", rf"{_ALWAYS}{_DO}\s+(?P<x>{_UP_TO_3}),?\s+{_NOT}(?P<y>{_ONE})"),
     ("use", rf"instead of\s+(?P<y>{_ONE}),?\s+{_ALWAYS}{_DO}\s+(?P<x>{_ONE})"),
     ("use", rf"{_NO}\s+{_DOING}\s+(?P<y>{_ONE}){_FEW}{_BUT}{_ALWAYS}{_DO}\s+(?P<x>{_ONE})"),
     ("check", rf"{_BEFORE}(?P<x>{_UP_TO_3}),?\s+{_ALWAYS}run\s+{_THE}(?P<y>{_CHECK})"),
@@ -97,7 +101,8 @@ def wishes(text: str) -> Iterator[Wish]:
     prose = "\n".join(line for line in lines if not _NOT_PROSE.match(line))
     for sentence in _SPLIT.split(prose)[:_MOST_SENTENCES]:
         plain = sentence.strip()
-        if 6 <= len(plain) <= _LONGEST_SENTENCE and not plain.endswith("?") and (wish := _wish(plain)):
+        wish = _wish(plain) if 6 <= len(plain) <= _LONGEST_SENTENCE else None
+        if wish and (not plain.endswith("?") or (_ASKED.match(plain) and wish.form in _ASKABLE)):
             yield wish
 
 

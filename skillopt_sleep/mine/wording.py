@@ -14,7 +14,7 @@ def words(text: str) -> frozenset[str]:
 
 _QUOTED: Final = re.compile(r"`[^`]*`|\"[^\"]*\"|(?<![\w])'[^']*'(?!\w)|‘[^’]*’|“[^”]*”|«[^»]*»")
 _NAMES: Final = re.compile(
-    r"\S*[/\\_.@#=<>|$]\S*|\b\w*\d\w*\b|\b[a-z]+[A-Z]\w*\b|\b[A-Z]{2,}[a-z]\w*\b|\b[A-Z][a-z]+[A-Z]\w*\b"
+    r"\S*(?:[/\\_@#=<>|$]|\.(?=\w))\S*|\b\w*\d\w*\b|\b[a-z]+[A-Z]\w*\b|\b[A-Z]{2,}[a-z]\w*\b|\b[A-Z][a-z]+[A-Z]\w*\b"
     r"|(?<=: )\w+\s*\Z"
 )
 _WORDS: Final = re.compile(r"[A-Za-z]+(?:-[a-z]+)*'?[a-z]*|_|:")

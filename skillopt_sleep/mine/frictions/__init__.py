@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from skillopt_sleep.domain.frictions import Friction, FrictionKind
@@ -28,19 +29,20 @@ def find(trace: Trace) -> tuple[Friction, ...]:
     """All frictions of one session. A step that one finder has explained is left alone by those after it."""
     explained = [*paths.find(trace), *flags.find(trace)]
     failing = {row.failing for row in explained}
-    taken = {step.at for step in trace.steps if step.action.id in failing}
+    taken = {step.at for step in trace.steps if step.action.id in failing or paths.missing_paths(step)}
     facts = [*explained, *alternatives.find(trace, taken)]
     taken |= {step.at for step in trace.steps if step.action.id in {row.failing for row in facts}}
     rest = (f.find(trace) for f in (refusals, diagnostics, content, corrections, interrupts))
-    return tuple(chain(facts, tools.find(trace, taken), *rest))
+    return tuple(replace(row, project=trace.project) for row in chain(facts, tools.find(trace, taken), *rest))
 
 
 def settle(found: Sequence[Friction], history: History, project: str) -> list[Friction]:
-    """The project's frictions with their final signatures; those that turn out to be none are left out."""
+    """The project's frictions with their final signatures, each once; those that turn out to be none are left out."""
     by_kind: dict[FrictionKind, list[Friction]] = defaultdict(list)
     for row in found:
         by_kind[row.kind].append(row)
-    return [row for kind in FrictionKind for row in _settled(kind, by_kind[kind], history, project)]
+    rows = (row for kind in FrictionKind for row in _settled(kind, by_kind[kind], history, project))
+    return list({(r.kind, r.signature, r.session, r.at_ms, r.failing): r for r in rows}.values())
 
 
 def _settled(kind: FrictionKind, rows: Sequence[Friction], history: History, project: str) -> Iterator[Friction]:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from skillopt_sleep.domain.episodes import Episode
+from skillopt_sleep.domain import commands
+from skillopt_sleep.domain.episodes import Action, Episode
 from skillopt_sleep.domain.frictions import Friction, FrictionKind
 from skillopt_sleep.domain.sentences import (
     AddFlag,
@@ -46,13 +47,13 @@ def find(trace: Trace) -> Iterator[Friction]:
                 yield _of_wish(trace, episode, event, wish, action)
 
 
-def _typed(episode: Episode) -> Iterator[tuple[int, str, int | None]]:
+def _typed(episode: Episode) -> Iterator[tuple[int, str, Action | None]]:
     """What the person typed in an episode: row, words, and the refused action that they belong to, each row once."""
     seen: set[int] = set()
     for action in episode.actions:
         if action.said and action.said_event is not None and action.said_event not in seen:
             seen.add(action.said_event)
-            yield action.said_event, action.said, action.id
+            yield action.said_event, action.said, action
     if episode.prompt and episode.prompt_event not in seen:
         yield episode.prompt_event, episode.prompt, None
     for event, text in zip(episode.queued_events, episode.queued, strict=False):
@@ -60,8 +61,9 @@ def _typed(episode: Episode) -> Iterator[tuple[int, str, int | None]]:
             yield event, text, None
 
 
-def _of_wish(trace: Trace, episode: Episode, event: int, wish: Wish, action: int | None) -> Friction:
-    slots = (("form", wish.form), ("x", wish.x), ("y", wish.y))
+def _of_wish(trace: Trace, episode: Episode, event: int, wish: Wish, action: Action | None) -> Friction:
+    refused = " ".join(head) if action and (head := _refused(action)) else ""
+    slots = (("form", wish.form), ("x", wish.x), ("y", wish.y), ("refused", refused))
     key = f"{wish.form}:{wish.x}:{wish.y}" if wish.form else "said:" + " ".join(content_words(wish.text))
     return Friction(
         signature=key,
@@ -69,7 +71,7 @@ def _of_wish(trace: Trace, episode: Episode, event: int, wish: Wish, action: int
         episode=episode.id,
         session=trace.session,
         at_ms=episode.began_ms,
-        failing=action,
+        failing=action.id if action else None,
         resolving=None,
         wasted=1,
         tokens=0,
@@ -79,12 +81,21 @@ def _of_wish(trace: Trace, episode: Episode, event: int, wish: Wish, action: int
     )
 
 
+def _refused(action: Action) -> tuple[str, ...]:
+    """Program and sub-command of the command that the words were said of, where it is just one."""
+    parts = [p for p in commands.split(action.command) if not p.inside and not p.moves and p.joint != "|"]
+    return commands.head(parts[0].words) if len(parts) == 1 else ()
+
+
 def phrase(members: Sequence[Friction], history: History, project: str, until_ms: int) -> Phrased:
     first = min(members, key=lambda m: (m.at_ms, m.session, m.episode))
     said = first.quotes[0].text
     reading = _READINGS.get("".join(first.values("form")))
     seen = Seen(history, project, until_ms)
     sentence = reading("".join(first.values("x")), "".join(first.values("y")), seen) if reading else None
+    refused = "".join(first.values("refused"))
+    if sentence is None and refused and "".join(first.values("form")) == "never":
+        sentence = DoNotRun(refused)  # "don't run that", said of a command
     return Phrased(f"You said: “{clipped(said, 100)}”", sentence or Said(said), document="memory")
 
 

@@ -1,0 +1,152 @@
+"""Tasks: occurrences of patterns with how they are judged, and the two ways to split them (gate.md)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final
+
+from skillopt_core.gate import Recurrence
+from skillopt_sleep.domain.episodes import Episode
+from skillopt_sleep.domain.frictions import Friction, FrictionKind, Pattern
+from skillopt_sleep.domain.tasks import KeptTask, Split, TaskCheck
+from skillopt_sleep.mine.phrased import widest
+from skillopt_sleep.mine.trace import day_of
+
+SHARES: Final[Mapping[Split, float]] = {"train": 0.5, "gate": 0.3, "audit": 0.2}
+"""How twin groups are shared out by the hash, over many of them."""
+FREE_OF: Final = "free_of"
+"""Kind of check: mining the attempt gives no friction of this kind and signature (`kind:signature`)."""
+SUCCEEDS: Final = "succeeds"
+"""Kind of check: this command (program and sub-command), which reported the finding, ends with success."""
+
+
+def unit_of(pattern: str, began_ms: int, person: str) -> str:
+    """The unit of recorded evidence: sessions of one day (UTC), person and pattern are joined (gate.md, recorded)."""
+    return f"{day_of(began_ms)} {person} {pattern}"
+
+
+def cut_of(pattern: Pattern) -> int | None:
+    """The end (UTC) of the day on which a second of its sessions is seen; None where there is only one."""
+    return pattern.cut_ms
+
+
+def tasks_of(
+    patterns: Iterable[Pattern], episodes: Sequence[Episode], salt: str, known: Mapping[str, Split] | None = None
+) -> tuple[KeptTask, ...]:
+    """One task an episode of a pattern. Splits are by hash, disjoint by session and twin group.
+
+    `known` holds the splits of tasks that were split before (by task id): they are fixed for good, and what turns out
+    to be a twin of one goes where it is.
+    """
+    by_id = {e.id: e for e in episodes}
+    pairs = [(p, by_id[name]) for p in patterns for name in dict.fromkeys(p.episodes) if name in by_id]
+    groups = twin_groups([e for _, e in pairs])
+    fixed = {groups[e.id]: known[task_id(p, e)] for p, e in reversed(pairs) if known and task_id(p, e) in known}
+    tasks = [_task(p, e, groups[e.id], fixed.get(groups[e.id]) or split_of(groups[e.id], salt), salt) for p, e in pairs]
+    return tuple(sorted(tasks, key=lambda t: (t.began_ms, t.id)))
+
+
+def task_id(pattern: Pattern, episode: Episode) -> str:
+    """Stable over nights: 16 hex digits of the pattern's key and the episode's id."""
+    return _digest(f"{pattern.key}\0{episode.id}", 8)
+
+
+def split_of(group: str, salt: str) -> Split:
+    """Where a twin group goes, by a salted hash of its name."""
+    place = int(_digest(f"{salt}\0{group}", 8), 16) / 2**64
+    if place < SHARES["train"]:
+        return "train"
+    return "gate" if place < SHARES["train"] + SHARES["gate"] else "audit"
+
+
+def twin_groups(episodes: Sequence[Episode]) -> dict[str, str]:
+    """The twin group of each episode by its id: one session, its resumes and forks, one prompt after normalisation.
+
+    A group is named after the first family in it, so that the order of the episodes does not matter.
+    """
+    parents: dict[str, str] = {}
+
+    def top(name: str) -> str:
+        while parents.setdefault(name, name) != name:
+            parents[name] = parents[parents[name]]
+            name = parents[name]
+        return name
+
+    for episode in episodes:
+        family = episode.family or episode.session
+        for tie in (f"twin:{episode.project}:{episode.twin}" if episode.twin else "", f"session:{episode.session}"):
+            a, b = top(f"family:{family}"), top(tie) if tie else ""
+            if tie and a != b:
+                parents[max(a, b)] = min(a, b)
+    return {e.id: top(f"family:{e.family or e.session}") for e in episodes}
+
+
+def by_time(tasks: Iterable[KeptTask], cut_ms: int) -> tuple[tuple[KeptTask, ...], tuple[KeptTask, ...]]:
+    """What began before the cut is train, what began after it is gate, whatever the hash."""
+    ordered = sorted(tasks, key=lambda t: (t.began_ms, t.id))
+    return tuple(t for t in ordered if t.began_ms < cut_ms), tuple(t for t in ordered if t.began_ms >= cut_ms)
+
+
+def shown_by(pattern: Pattern) -> dict[str, str]:
+    """The episodes that show a pattern, with a sentence about it each: what a critic may read of the check."""
+    return dict.fromkeys(pattern.episodes, pattern.title)
+
+
+def recurrence(pattern: Pattern, later_sessions: Collection[str], frictions: Iterable[Friction]) -> Recurrence | None:
+    """In how many of the later sessions the friction came back, and how often a random one of its kind does.
+
+    `frictions` are all of the project. The background is measured over the other signatures of the kind that were seen
+    at least once before the cut: the share of (signature, later session) pairs in which they came back, with half an
+    occurrence added so that it is never zero (Krichevsky and Trofimov). None where there is no cut, no later session or
+    no other signature.
+    """
+    if pattern.cut_ms is None or not later_sessions:
+        return None
+    later = set(later_sessions)
+    before: set[str] = set()
+    back: dict[str, set[str]] = defaultdict(set)
+    for row in frictions:
+        if row.kind is pattern.friction and row.project == pattern.project:
+            if row.session in later:
+                back[row.signature].add(row.session)
+            elif row.at_ms < pattern.cut_ms:
+                before.add(row.signature)
+    others = before - {pattern.signature}
+    if not others:
+        return None
+    returned = sum(len(back[signature]) for signature in others)
+    return Recurrence(len(back[pattern.signature]), len(later), (returned + 0.5) / (len(others) * len(later) + 1))
+
+
+def _task(pattern: Pattern, episode: Episode, group: str, split: Split, salt: str) -> KeptTask:
+    return KeptTask(
+        id=task_id(pattern, episode),
+        prompt=episode.prompt,
+        twin=group,
+        split=split,
+        began_ms=episode.began_ms,
+        pattern=pattern.key,
+        episode=episode.id,
+        session=episode.session,
+        salt=salt,
+        commit=episode.start_commit,
+        checks=_checks(pattern, episode),
+    )
+
+
+def _checks(pattern: Pattern, episode: Episode) -> tuple[TaskCheck, ...]:
+    """That the friction does not come back; for what a check had found, that the check passes as well."""
+    members = [m for m in pattern.members if m.episode == episode.id]
+    if not members:
+        return ()
+    first = members[0]
+    checks = [TaskCheck(FREE_OF, f"{first.kind}:{first.signature}", first.kind, first.failing)]
+    if first.kind is FrictionKind.DIAGNOSTIC and (check := widest(members, "alone")):
+        checks.append(TaskCheck(SUCCEEDS, check, first.kind, first.failing))
+    return tuple(checks)
+
+
+def _digest(text: str, size: int) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=size).hexdigest()
