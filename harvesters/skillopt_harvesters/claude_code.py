@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from skillopt_harvesters.claude_session import ClaudeFold, State
+from skillopt_harvesters.claude_records import State
+from skillopt_harvesters.claude_session import ClaudeFold
 from skillopt_harvesters.claude_shapes import Record
 from skillopt_harvesters.fold import follow
 from skillopt_harvesters.jsonl import REFUSED, RecordReader
@@ -21,9 +23,20 @@ from skillopt_harvesters.walk import files_below, head_records
 
 PARSER = 1
 AGENT = "claude-code"
-TYPES = {
-    "user", "assistant", "system", "summary", "progress", "file-history-snapshot", "queue-operation", "attachment",
-}  # fmt: skip
+MARKS = {
+    "summary": "leafUuid",
+    "queue-operation": "operation",
+    "attachment": "attachment",
+    "progress": "data",
+    "file-history-snapshot": "snapshot",
+    "system": "subtype",
+    "custom-title": "customTitle",
+    "ai-title": "aiTitle",
+    "last-prompt": "lastPrompt",
+    "mode": "mode",
+    "permission-mode": "permissionMode",
+}
+"""What a record of each kind holds and no other agent's does, beside its session's id."""
 NO_SESSIONS = {"journal.jsonl", "history.jsonl"}
 
 _reader = RecordReader(Record)
@@ -49,14 +62,11 @@ class ClaudeCode:
                 yield source
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Records with a `type` of this program and a `sessionId`, a `uuid` or a `message`."""
+        """By the first record of a kind of its own, unless one before it is another tool's."""
         for record in head_records(head):
-            kind = record.get("type")
-            if isinstance(kind, str) and isinstance(record.get("payload"), dict):
+            if is_foreign(record):
                 return False
-            if kind in TYPES and ("sessionId" in record or "uuid" in record or "leafUuid" in record):
-                return True
-            if kind is None and "sessionId" in record and isinstance(record.get("message"), dict):
+            if is_own(record):
                 return True
         return False
 
@@ -69,6 +79,29 @@ class ClaudeCode:
             return ClaudeFold(source, restored(state), own_id(stem, subagent), subagent)
 
         return follow(source, cursor, _reader, begin, PARSER)
+
+
+def is_foreign(record: Mapping[str, Any]) -> bool:
+    """Whether a record is of a tool that writes alike: Qwen Code keeps `message.parts`, exporters name the agent."""
+    agent = record.get("agentSlug") or record.get("agent") or "claude"
+    message = record.get("message")
+    parts = isinstance(message, dict) and "parts" in message
+    return parts or not str(agent).startswith("claude") or "systemPayload" in record or "payload" in record
+
+
+def is_own(record: Mapping[str, Any]) -> bool:
+    """Whether a record is of a kind that Claude Code writes into its transcripts."""
+    kind, message = record.get("type"), record.get("message")
+    if kind in ("user", "assistant", None):
+        if not isinstance(message, dict) or not ("content" in message or "usage" in message):
+            return False
+        marks = ("uuid", "timestamp", "sessionId") if kind else ("sessionId",)
+        return any(mark in record for mark in marks) and ("session_id" not in record or "sessionId" in record)
+    return (
+        kind in MARKS
+        and MARKS[kind] in record
+        and (kind == "summary" or "uuid" in record or ("sessionId" in record and kind != "system"))
+    )
 
 
 def restored(state: bytes) -> State:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import msgspec
 
+from skillopt_harvesters.jsonl import part
+
 NOTHING = msgspec.Raw(b"null")
 
 
@@ -126,3 +128,20 @@ kinded = msgspec.json.Decoder(Kinded)
 attachments = msgspec.json.Decoder(Attachment)
 worktrees = msgspec.json.Decoder(Worktree)
 failures = msgspec.json.Decoder(Failure | str)
+
+
+def contents(raw: msgspec.Raw) -> tuple[list[str], list[Block], int]:
+    """Texts, tool results and the number of images of a content."""
+    content = part(blocks, raw, None)
+    if isinstance(content, str):
+        return [content], [], 0
+    found = content if content is not None else loose_blocks(raw)
+    texts = [block.text for block in found if block.type == "text" and block.text]
+    results = [block for block in found if block.type == "tool_result"]
+    return texts, results, sum(block.type == "image" for block in found)
+
+
+def loose_blocks(raw: msgspec.Raw) -> list[Block]:
+    """The blocks of a content of which one has an unexpected shape."""
+    found = [part(one_block, one, None) for one in part(raw_blocks, raw, None) or ()]
+    return [block for block in found if block is not None]

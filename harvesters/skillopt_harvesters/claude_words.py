@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from skillopt_harvesters.model import Kind
+from skillopt_harvesters.model import Kind, Outcome
 
 INTERRUPTS = ("[Request interrupted by user]", "[Request interrupted by user for tool use]")
 PLAN = "Implement the following plan:"
@@ -118,3 +118,17 @@ def unwrapped(text: str) -> str:
     if text.startswith("<tool_use_error>"):
         return text[16:].removesuffix("</tool_use_error>")
     return text
+
+
+def outcome_of_error(text: str, denial: str | None) -> Outcome:
+    """Whether a failed call failed by itself, was refused by the person, denied by a rule, or went with a sibling."""
+    head = text.lstrip()[:200]
+    if head.startswith((REFUSED, REFUSED_TASK, STAYED)):
+        return Outcome.REFUSED
+    if any(mark in head for mark in CASCADES):
+        return Outcome.CASCADE
+    if any(mark in head for mark in ABORTED):
+        return Outcome.INTERRUPTED
+    if denial is not None:
+        return Outcome.REFUSED if "user" in denial.lower() else Outcome.DENIED
+    return Outcome.DENIED if head.startswith(DENIALS) else Outcome.ERROR

@@ -13,8 +13,9 @@ import zstandard
 
 from skillopt_harvesters.bytestream import open_regular
 from skillopt_harvesters.claude_code import is_uuid
-from skillopt_harvesters.codex_session import CodexFold, State
+from skillopt_harvesters.codex_session import CodexFold
 from skillopt_harvesters.codex_shapes import Record
+from skillopt_harvesters.codex_turns import State
 from skillopt_harvesters.fold import batches, follow
 from skillopt_harvesters.jsonl import REFUSED, RecordReader
 from skillopt_harvesters.model import Batch, Cursor, Source, Trouble
@@ -25,7 +26,7 @@ PARSER = 1
 AGENT = "codex"
 MAGIC = b"\x28\xb5\x2f\xfd"
 WRAPPED = {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
-BARE = {"message", "reasoning", "function_call", "function_call_output"}
+BARE = {"message", "function_call", "function_call_output"}
 
 _reader = RecordReader(Record)
 _state = msgspec.msgpack.Decoder(State)
@@ -52,13 +53,11 @@ class Codex:
         if head.startswith(MAGIC):
             head = first_bytes(head)
         for record in head_records(head):
-            kind = record.get("type")
-            if kind in WRAPPED:
-                return isinstance(record.get("payload"), dict)
-            if record.get("record_type") == "state" or is_head(record):
-                return True
-            if kind in BARE and ("call_id" in record or "content" in record or "summary" in record):
-                return "payload" not in record and "sessionId" not in record and "message" not in record
+            if isinstance(record.get("payload"), dict):
+                if record.get("type") in WRAPPED:
+                    return True
+            else:
+                return is_head(record) or is_bare(record)
         return False
 
     def read(self, source: Source, cursor: Cursor | None = None) -> Iterator[Batch]:
@@ -76,6 +75,14 @@ class Codex:
 def is_head(record: Mapping[str, Any]) -> bool:
     """The first line of the oldest format."""
     return "id" in record and "timestamp" in record and "instructions" in record and "type" not in record
+
+
+def is_bare(record: Mapping[str, Any]) -> bool:
+    """An item of the oldest format, if the head of its file is missing."""
+    if record.get("record_type") == "state":
+        return True
+    kind = record.get("type")
+    return kind in BARE and ("call_id" in record or ("role" in record and isinstance(record.get("content"), list)))
 
 
 def restored(state: bytes) -> State:

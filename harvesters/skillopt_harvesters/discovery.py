@@ -16,7 +16,7 @@ from skillopt_harvesters.codex import Codex
 from skillopt_harvesters.copilot_cli import CopilotCli
 from skillopt_harvesters.copilot_vscode import CopilotVscode
 from skillopt_harvesters.model import Batch, Cursor, Source, Trouble, Unreadable
-from skillopt_harvesters.walk import HEAD_BYTES, entries_below, source_of
+from skillopt_harvesters.walk import HEAD_BYTES, entries_below, head_records, source_of
 
 GROUP = "skillopt_sleep.harvesters"
 
@@ -109,7 +109,24 @@ def recognise(name: str, found: os.stat_result, root: str) -> Source | Trouble |
     for harvester in harvesters():
         if harvester.recognises(Path(name), head):
             return source_of(harvester.agent, name, root, found)
-    return "no known transcript format"
+    return what_else(head)
+
+
+def what_else(head: bytes) -> str:
+    """What a file that is no transcript is, as far as it is worth a word."""
+    first = next(head_records(head, 1), None)
+    if first is None:
+        return "no records"
+    kind = first.get("type")
+    if isinstance(kind, str) and kind.startswith(("thread.", "turn.", "item.")):
+        return "output of `codex exec --json`, not a rollout"
+    if kind in ("started", "result") and "agentId" in first:
+        return "a journal of sub-agents"
+    if ("display" in first and "project" in first) or {"session_id", "ts", "text"} <= first.keys():
+        return "a history of prompts, not a session"
+    if kind == "system" and first.get("subtype") == "init" and "session_id" in first:
+        return "output of a headless run, not a transcript"
+    return "no transcript of an agent that is read"
 
 
 def real(path: str) -> str:

@@ -1,0 +1,219 @@
+"""What is common to all of a Claude Code transcript's records: whose they are, what they cost, what the program says.
+
+`claude_session.py` adds the person and the agent.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from skillopt_harvesters import claude_shapes as shapes
+from skillopt_harvesters import clip
+from skillopt_harvesters.bytestream import digest
+from skillopt_harvesters.claude_queue import Queue, Queued
+from skillopt_harvesters.claude_shapes import Record, contents
+from skillopt_harvesters.claude_words import classify
+from skillopt_harvesters.jsonl import part
+from skillopt_harvesters.model import Author, Event, Kind, Origin, Source, Usage
+from skillopt_harvesters.turns import OPEN_KEEP, Conversation, TurnFold
+
+SKILL_BODY = "Base directory for this skill:"
+ERRORS = ("api_error", "error", "api_refusal", "model_refusal_fallback")
+
+
+class State(msgspec.Struct):
+    """`names`: records a session id stands in; `aside` and `main`: records of sub-agents and of the conversation."""
+
+    talk: Conversation
+    skills: dict[str, Event] = {}
+    queue: list[Queued] = []
+    names: dict[str, int] = {}
+    aside: int = 0
+    main: int = 0
+    machine: bool = False
+    human: bool = False
+
+
+class ClaudeRecords(TurnFold[Record]):
+    """One transcript file of Claude Code, as far as its records say it of themselves."""
+
+    def __init__(self, source: Source, state: State, named: str, subagent: bool) -> None:
+        super().__init__(source, state.talk)
+        self.s = state
+        self.queue = Queue(state.queue, self.emit, self.withdraw)
+        self.named = named
+        self.subagent = subagent
+
+    def common_facts(self, record: Record) -> None:
+        facts = self.facts
+        cwds = facts.cwds
+        if record.cwd and (not cwds or cwds[-1] != record.cwd):
+            self.been_in(record.cwd)
+        if record.git_branch:
+            facts.branch = record.git_branch
+        if record.version:
+            facts.agent_version = record.version
+        session = record.session_id
+        if session:
+            names = self.s.names
+            names[session] = names.get(session, 0) + 1
+        if record.is_sidechain:
+            self.s.aside += 1
+        else:
+            self.s.main += 1
+        if record.entrypoint and record.entrypoint.startswith("sdk"):
+            self.s.machine = True
+
+    def key(self, record: Record, start: int) -> str:
+        """Stable over resumes, forks and copies: the record's uuid, made unique where it is a made-up one."""
+        uuid = record.uuid
+        if uuid is None:
+            return f"{record.session_id or self.named}@{start}"
+        return uuid if len(uuid) == 36 else f"{record.session_id or self.named}/{uuid}"
+
+    def event(self, record: Record, start: int, end: int, kind: Kind, author: Author, text: str) -> Event:
+        return Event(
+            key=self.key(record, start),
+            kind=kind,
+            author=author,
+            offset=start,
+            length=end - start,
+            at_ms=self.at(record.timestamp),
+            text=text,
+            agent_id=self.aside_id(record),
+        )
+
+    def aside_id(self, record: Record) -> str:
+        """The sub-agent that speaks inside another's file."""
+        if not record.is_sidechain or self.subagent:
+            return ""
+        return record.agent_id or "sidechain"
+
+    def message_key(self, record: Record, start: int) -> str:
+        """The identity under which a message's tokens are counted; made unique where it is a made-up one."""
+        name = record.message.id if record.message else None
+        if name is None:
+            return self.key(record, start)
+        return name if len(name) > 20 else f"{record.session_id or self.named}/{name}"
+
+    def tokens(self, record: Record, key: str) -> None:
+        message = record.message
+        if message is None or (usage := message.usage) is None:
+            return
+        self.spend(
+            Usage(
+                key=key,
+                input=usage.input_tokens or 0,
+                output=usage.output_tokens or 0,
+                cache_read=usage.cache_read_input_tokens or 0,
+                cache_write=usage.cache_creation_input_tokens or 0,
+                model=message.model or "",
+                at_ms=self.at(record.timestamp),
+            )
+        )
+
+    # -- the program
+
+    def trouble(self, record: Record, text: str, start: int, end: int) -> None:
+        self.emit(self.event(record, start, end, Kind.ERROR, Author.HARNESS, clip.error_text(text)))
+
+    def system(self, record: Record, start: int, end: int) -> None:
+        subtype = record.subtype or ""
+        if subtype == "compact_boundary":
+            self.emit(self.event(record, start, end, Kind.COMPACTION, Author.HARNESS, ""))
+        elif subtype in ERRORS:
+            failure = part(shapes.failures, record.error, None)
+            text = failure if isinstance(failure, str) else (failure.message if failure else None)
+            self.trouble(record, f"{subtype}: {text or part(shapes.text, record.content, '') or ''}", start, end)
+        elif subtype == "local_command" and not self.subagent and not record.is_sidechain:
+            words = classify(part(shapes.text, record.content, "") or "")
+            if words.kind is Kind.COMMAND:
+                self.emit(self.event(record, start, end, Kind.COMMAND, Author.PERSON, clip.words(words.text)))
+        else:
+            self.skipped[f"system {subtype:.40}"] += 1
+
+    def attachment(self, record: Record, start: int, end: int) -> None:
+        found = part(shapes.attachments, record.attachment, None)
+        if found is None:
+            self.skipped["attachment of unknown shape"] += 1
+        elif found.type == "queued_command":
+            self.steered(record, found, start, end)
+        elif found.type in ("skill_listing", "dynamic_skill"):
+            for name in (found.names or found.skill_names or [])[:OPEN_KEEP]:
+                event = self.event(record, start, end, Kind.SKILL, Author.HARNESS, "")
+                key = f"{event.key}:skill:{name}"
+                self.emit(msgspec.structs.replace(event, key=key, tool=name, head="offered"))
+        else:
+            self.skipped[f"attachment {found.type or '':.40}"] += 1
+
+    def steered(self, record: Record, found: shapes.Attachment, start: int, end: int) -> None:
+        """A queued text as the model got it; the same text may have been taken at its removal from the queue."""
+        kind = found.origin.kind if found.origin else "human"
+        texts, _, _ = contents(found.prompt)
+        text = "\n".join(texts).strip()
+        own = record.is_sidechain or self.subagent or kind != "human" or found.command_mode == "task-notification"
+        if own or classify(text).kind is not Kind.PROMPT:
+            self.skipped["attachment queued_command, not typed"] += 1
+            return
+        if not self.queue.delivered(text):
+            self.emit(self.event(record, start, end, Kind.QUEUED, Author.PERSON, clip.words(text)))
+
+    def titled(self, record: Record, start: int, end: int) -> None:
+        self.facts.title = record.custom_title or record.ai_title or self.facts.title
+
+    def moved(self, record: Record, start: int, end: int) -> None:
+        """The project was entered through a worktree, or moved: its own folder comes first."""
+        worktree = part(shapes.worktrees, record.worktree_session, None)
+        if worktree is not None and worktree.original_cwd:
+            cwds = [cwd for cwd in self.facts.cwds if cwd != worktree.original_cwd]
+            self.facts.cwds = [worktree.original_cwd, *cwds]
+        self.been_in(record.relocated_cwd)
+
+    def skill_body(self, record: Record, texts: list[str], start: int, end: int) -> None:
+        """A skill's text as the program put it before the model: opened, and exactly this text."""
+        text = "\n".join(texts)
+        if not text.startswith(SKILL_BODY):
+            return
+        folder, _, body = text[len(SKILL_BODY) :].partition("\n")
+        folder = folder.strip()
+        event = self.s.skills.pop(record.source_tool_use_id or "", None)
+        if event is None:
+            event = self.event(record, start, end, Kind.SKILL, Author.HARNESS, "")
+            event = msgspec.structs.replace(event, key=f"{event.key}:skill", head="opened")
+            event = msgspec.structs.replace(event, tool=folder.replace("\\", "/").rstrip("/").rpartition("/")[2])
+        path = clip.fitted({"path": folder})
+        print_ = digest(body.strip().encode("utf-8", "replace"))
+        self.emit(msgspec.structs.replace(event, arguments=path, output_digest=print_, output_length=len(body.strip())))
+
+    # -- between batches
+
+    def settle(self, last: bool) -> None:
+        state, facts = self.s, self.facts
+        self.identify()
+        super().settle(last)
+        if last:
+            self.queue.give_all()
+        state.queue = self.queue.items
+        state.skills = dict(list(state.skills.items())[-OPEN_KEEP:])
+        if self.subagent or (state.aside and not state.main):
+            facts.origin = Origin.SUBAGENT
+        elif state.machine and not state.human:
+            facts.origin = Origin.HEADLESS
+        else:
+            facts.origin = Origin.INTERACTIVE
+
+    def identify(self) -> None:
+        """Whose session this is. The file's name says it where it is the program's own; else most records do."""
+        names, facts = self.s.names, self.facts
+        most = max(names, key=lambda name: names[name]) if names else ""
+        if self.subagent:
+            facts.parent = most
+            facts.native_id = f"{most}/{self.named}" if most else self.named
+        elif len(self.named) == 36:
+            facts.native_id = self.named
+            facts.fork_of = next((name for name in names if name != self.named), "")
+        else:
+            facts.native_id = most or self.named
+
+    def state(self) -> bytes:
+        return msgspec.msgpack.encode(self.s)
