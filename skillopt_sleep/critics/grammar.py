@@ -46,6 +46,7 @@ __all__ = [
     "render",
     "section",
     "subject",
+    "topic",
 ]
 
 MOST_WORDS: Final = 500
