@@ -13,17 +13,28 @@ from skillopt_sleep.errors import StoreError
 
 RESTORE = "Put it aside and restore a copy (`skillopt-sleep backup` makes them)"
 
-_SAID: dict[str, tuple[str, str]] = {
-    "SQLITE_FULL": ("the disk is full; nothing of this step was stored", "Free some space and run the command again"),
-    "SQLITE_BUSY": ("another process is writing to the store", "Try again when it has finished"),
-    "SQLITE_LOCKED": ("another process is writing to the store", "Try again when it has finished"),
-    "SQLITE_READONLY": ("the store may not be written", "Check the owner and the permissions of the file"),
-    "SQLITE_PERM": ("the store may not be opened", "Check the owner and the permissions of the file"),
-    "SQLITE_CANTOPEN": ("the store cannot be opened", "Check the owner and the permissions of the file and its folder"),
-    "SQLITE_NOTADB": ("the file is not a store", RESTORE),
-    "SQLITE_CORRUPT": ("the store is damaged", RESTORE),
-    "SQLITE_IOERR": ("the disk failed; nothing of this step was stored", "Check the disk and the space left on it"),
+_MISSING = ("the store cannot be opened", "Check the owner and the permissions of the file and its folder")
+_BUSY = ("another process is writing to the store", "Try again when it has finished")
+_CLOSED = ("the store may not be written", "Check the owner and the permissions of the file")
+
+_SAID: dict[int, tuple[str, str]] = {
+    sqlite3.SQLITE_FULL: (
+        "the disk is full; nothing of this step was stored",
+        "Free some space and run the command again",
+    ),
+    sqlite3.SQLITE_BUSY: _BUSY,
+    sqlite3.SQLITE_LOCKED: _BUSY,
+    sqlite3.SQLITE_READONLY: _CLOSED,
+    sqlite3.SQLITE_PERM: _CLOSED,
+    sqlite3.SQLITE_CANTOPEN: _MISSING,
+    sqlite3.SQLITE_NOTADB: ("the file is not a store", RESTORE),
+    sqlite3.SQLITE_CORRUPT: ("the store is damaged", RESTORE),
+    sqlite3.SQLITE_IOERR: (
+        "the disk failed; nothing of this step was stored",
+        "Check the disk and the space left on it",
+    ),
 }
+"""What to say, by SQLite's primary error code."""
 
 
 class Conflict(StoreError):
@@ -34,11 +45,10 @@ class Conflict(StoreError):
 
 def in_words(path: Path, error: sqlite3.Error) -> StoreError:
     """The store's error for one of SQLite's, by its code and never by its text."""
-    name = getattr(error, "sqlite_errorname", None) or ""
-    if name.startswith("SQLITE_CONSTRAINT"):
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_CONSTRAINT:
         return Conflict(f"the store refused a row: {error}", where=str(path))
-    family = "_".join(name.split("_")[:2])
-    said, remedy = _SAID.get(family, (f"the store failed: {error}", "Run `skillopt-sleep doctor`"))
+    said, remedy = _SAID.get(code, (f"the store failed: {error}", "Run `skillopt-sleep doctor`"))
     return StoreError(said, where=str(path), remedy=remedy)
 
 

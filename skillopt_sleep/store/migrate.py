@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import tempfile
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from skillopt_sleep.store import files
 from skillopt_sleep.store.version import APPLICATION, SCHEMA
 
 SCRIPTS = Path(__file__).parent / "migrations"
+_ALEMBIC = threading.Lock()
+"""Alembic's context is one for the whole process."""
 
 
 def create(path: Path) -> None:
@@ -80,7 +83,8 @@ def _upgrade(connection: sqlite3.Connection) -> None:
         sql.exec_driver_sql("PRAGMA foreign_keys = OFF")  # tables may have to be made anew
         sql.exec_driver_sql("BEGIN EXCLUSIVE")
         try:
-            upgrade(_config(sql), "head")
+            with _ALEMBIC:
+                upgrade(_config(sql), "head")
             sql.exec_driver_sql(f"PRAGMA user_version = {SCHEMA}")
             sql.exec_driver_sql("COMMIT")
         except BaseException:
