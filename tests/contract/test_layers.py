@@ -28,6 +28,10 @@ PLANTED = {
         ("skillopt_core", "skillopt_harvesters.model"),
     ],
     "core-is-pure": [("skillopt_core", "os"), ("skillopt_core", "pydantic"), ("skillopt_core", "random")],
+    "agents-are-given-data": [
+        ("skillopt_sleep.agents.recorded", "skillopt_sleep.store"),
+        ("skillopt_sleep.agents.recorded", "skillopt_sleep.checks"),
+    ],
     "door-anthropic": [("skillopt_sleep.models", "anthropic"), ("skillopt_sleep.cli", "anthropic")],
     "door-openai": [("skillopt_sleep.models", "openai"), ("skillopt_sleep.mine", "openai")],
     "door-database": [("skillopt_sleep.review", "sqlalchemy"), ("skillopt_sleep.cli", "alembic")],
