@@ -9,6 +9,7 @@ import hashlib
 import re
 from datetime import time
 from typing import Annotated, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -44,6 +45,14 @@ def _hour(text: str) -> str:
     except ValueError:
         pass
     raise ValueError('should be a time of day such as "03:00"')
+
+
+def _zone(text: str) -> str:
+    try:
+        ZoneInfo(text)
+    except (ValueError, OSError, ZoneInfoNotFoundError):
+        raise ValueError('should be a time zone such as "Europe/Berlin"') from None
+    return text
 
 
 Word = Annotated[str, Field(min_length=1, max_length=2000)]
@@ -272,7 +281,7 @@ class Schedule(Section):
     """When a night begins."""
 
     at: Annotated[str, AfterValidator(_hour)] = Field(default="03:00", description="Time of day.")
-    zone: Word | None = Field(
+    zone: Annotated[Word, AfterValidator(_zone)] | None = Field(
         default=None, description="Time zone, if not that of the machine.", examples=["Europe/Berlin"]
     )
     catch_up_hours: Annotated[float, Field(ge=0, le=24)] = Field(

@@ -67,6 +67,14 @@ MISTAKES: dict[str, tuple[str | bytes, str]] = {
     "one of a list": ("\npreferences.rules = [\n 'x',\n 7\n]\n", ":2 preferences.rules: 7 should be a valid string"),
     "a bad look-back": ("harvest.lookback = '3 days'\n", f':1 harvest.lookback: "3 days" {LOOKBACK}'),
     "a bad time": ("schedule.at = '25:00'\n", ':1 schedule.at: "25:00" should be a time of day such as "03:00"'),
+    "a bad zone": (
+        "schedule.zone = 'Berlin'\n",
+        ':1 schedule.zone: "Berlin" should be a time zone such as "Europe/Berlin"',
+    ),
+    "a zone that is a path": (
+        "schedule.zone = '../x'\n",
+        ':1 schedule.zone: "../x" should be a time zone such as "Europe/Berlin"',
+    ),
     "a bad expression": (
         "[redact]\npatterns = ['(']\n",
         ':2 redact.patterns: "(" should be a regular expression (missing ), unterminated subpattern at position 0)',
