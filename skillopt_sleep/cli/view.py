@@ -187,6 +187,8 @@ class View:
 
         with self.out.screen(hide_cursor=True):
             decided = sit(ordered, keys, show, carried_out, clock)
+        if not self.out.is_terminal or self.out.is_dumb_terminal:
+            self._result(Text(""))  # there was no screen of its own to leave
         for sentence in said:
             self._result(Text(one_line(sentence)))
         if left := len(ordered) - len(decided):

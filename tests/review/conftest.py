@@ -32,6 +32,11 @@ def file_ledger() -> ModuleType:
     return load("file_ledger")
 
 
+@pytest.fixture(scope="session")
+def sample() -> ModuleType:
+    return load("sample")
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     folder = tmp_path / "project"

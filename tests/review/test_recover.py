@@ -130,8 +130,8 @@ def test_a_rollback_killed_at_any_step_is_all_old_or_all_new_after_recovery(benc
 
 def test_a_recovery_that_is_itself_killed_is_finished_by_the_next(bench: Callable[[str], Bench]) -> None:
     for work in ("adopt", "rollback"):
-        for step in range(1, 40, 5):
-            for again in range(0, 20, 3):
+        for step in range(1, 40, 8):
+            for again in range(0, 20, 5):
                 table = bench(f"{work}-{step}-{again}")
                 if work == "rollback":
                     table.adopt(lambda _: None)
