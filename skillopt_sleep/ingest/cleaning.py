@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
-from skillopt_harvesters.model import HEAD, KEEP, Batch, Event, Kind, SessionFacts
+import msgspec
+
+from skillopt_harvesters.model import HEAD, KEEP, Batch, Cursor, Event, Kind, SessionFacts
 from skillopt_sleep.ingest.projects import is_home, project_root, remote_digest, tidy
 from skillopt_sleep.ingest.reading import Taken
 from skillopt_sleep.redact import RULES_VERSION, Redacted
@@ -26,8 +28,12 @@ from skillopt_sleep.store.intake import (
     usage_row,
 )
 
-NAMES: int = 1 << 16
+NAMES: Final = 1 << 16
 """Names (folders, branches, tools) whose redacted form is remembered."""
+
+
+SHORTEST: Final = 8
+"""Characters; no shorter string holds a secret worth the name."""
 
 
 class TakesSecretsOut(Protocol):
@@ -53,11 +59,10 @@ class Cleaner:
         return [self._source(taken, said) for taken in chunk]
 
     def _source(self, taken: Taken, said: _Said) -> CleanSource:
-        last = taken.batches[-1].cursor if taken.batches else None
         return CleanSource(
             taken.source,
             taken.state,
-            last,
+            self._cursor(taken.batches[-1].cursor) if taken.batches else None,
             taken.why,
             [self._batch(batch, said) for batch in taken.batches],
             sum(batch.understood for batch in taken.batches),
@@ -84,6 +89,22 @@ class Cleaner:
             skills,
             [record_key(agent, key) for key in batch.withdrawn],
         )
+
+    def _cursor(self, cursor: Cursor) -> Cursor:
+        """The cursor, with what its reader remembers (open calls, the last answer) redacted too.
+
+        A reader's state is MessagePack. One that is not cannot be cleaned and is not kept: its source is read anew.
+        """
+        try:
+            value = msgspec.msgpack.decode(cursor.state) if cursor.state else None
+        except msgspec.DecodeError:
+            return Cursor()
+        words: dict[str, None] = {}
+        _collect(value, words)
+        clean = dict(zip(words, self.redactor.redact_many([whole(word) for word in words]), strict=True))
+        changed = any(word != shown for word, shown in clean.items())
+        state = msgspec.msgpack.encode(_replaced(value, clean)) if changed else cursor.state
+        return Cursor(offset=cursor.offset, before=cursor.before, parser=cursor.parser, state=state)
 
     def _facts(self, facts: SessionFacts) -> CleanFacts:
         cwds = tuple(self.names[tidy(cwd)] for cwd in facts.cwds)
@@ -119,6 +140,30 @@ class Cleaner:
                 wanted.update(_names_of(batch.session))
         fresh = [name for name in wanted if name not in self.names]
         self.names.update(zip(fresh, self.redactor.redact_many([whole(name) for name in fresh]), strict=True))
+
+
+def _collect(value: object, words: dict[str, None]) -> None:
+    """Every string inside a decoded value that is long enough to hold a secret."""
+    if isinstance(value, str):
+        if len(value) >= SHORTEST:
+            words[value] = None
+    elif isinstance(value, list):
+        for item in value:
+            _collect(item, words)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _collect(key, words)
+            _collect(item, words)
+
+
+def _replaced(value: object, clean: Mapping[str, str]) -> object:
+    if isinstance(value, str):
+        return clean.get(value, value)
+    if isinstance(value, list):
+        return [_replaced(item, clean) for item in value]
+    if isinstance(value, dict):
+        return {_replaced(key, clean): _replaced(item, clean) for key, item in value.items()}
+    return value
 
 
 def _names_of(facts: SessionFacts) -> Iterable[str]:

@@ -8,10 +8,13 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
+from sqlalchemy import func, select
+
 from skillopt_harvesters.model import Cursor, Source
 from skillopt_sleep.store import intake_sql as sql
 from skillopt_sleep.store.compiled import Statement
 from skillopt_sleep.store.engine import Store
+from skillopt_sleep.store.schema.harvest import session, source
 
 Key = tuple[str, str]
 """Agent and path text."""
@@ -95,3 +98,15 @@ def sessions_of(store: Store, sources: AbstractSet[int]) -> int:
     """How many interactive sessions these sources (row ids) hold."""
     with store.read():
         return len({session for source, session in _SESSIONS.run(store.driver) if source in sources})
+
+
+def understood_by_agent(store: Store) -> dict[str, tuple[str, float | None]]:
+    """For each agent the newest version seen and the share of its records that were understood (None: none read)."""
+    counted = select(source.c.agent, func.sum(source.c.understood), func.sum(source.c.unknown)).group_by(source.c.agent)
+    newest = select(session.c.agent, session.c.agent_version).where(session.c.agent_version != "")
+    versions = {row[0]: row[1] for row in store.rows(newest.order_by(session.c.ended_ms))}
+    found: dict[str, tuple[str, float | None]] = {}
+    for agent, understood, unknown in store.rows(counted):
+        records = (understood or 0) + (unknown or 0)
+        found[agent] = (versions.get(agent, ""), understood / records if records else None)
+    return found
