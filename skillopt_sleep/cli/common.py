@@ -82,7 +82,7 @@ def command(group: typer.Typer = app, name: str | None = None) -> Callable[[Call
             common = {key: values.pop(key) for key in SHARED}
             f(Call(common["as_json"], common["config"], common["home"], common["quiet"], common["verbose"]), **values)
 
-        del run.__wrapped__  # type: ignore[attr-defined]  # typer would follow it to the signature without `call`
+        del run.__wrapped__  # typer would follow it to the signature without `call`
         keyword = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
         run.__signature__ = inspect.Signature([*keyword, *shared])  # type: ignore[attr-defined]
         run.__annotations__ = {p.name: p.annotation for p in [*keyword, *shared]}

@@ -107,12 +107,12 @@ class View:
     # Results.
 
     def document(self, document: Mapping[str, object]) -> None:
-        """One JSON document."""
-        self._json(document, indent=2 if self.out.is_terminal else None)
+        """One JSON document; every one carries the number of its format."""
+        self._json({"format": 1, **document}, indent=2 if self.out.is_terminal else None)
 
     def line(self, document: Mapping[str, object]) -> None:
         """One JSON line."""
-        self._json(document, indent=None)
+        self._json({"format": 1, **document}, indent=None)
 
     def text(self, text: str) -> None:
         """Lines of a result as they are, without controls."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from typing import Final
 
 from skillopt_core.gate import RecordedGate, Recurrence
 from skillopt_core.loop import evolve, weigh
@@ -19,6 +19,7 @@ from skillopt_core.types import Edit, Evolution, Missing, Patch, Skill, Task, Ta
 from skillopt_sleep.clock import DAY_MS, day_of
 from skillopt_sleep.domain.episodes import Episode
 from skillopt_sleep.domain.ledgers import AttemptLedger
+from skillopt_sleep.domain.world import Replays
 from skillopt_sleep.replay.journal import Journal
 
 ONE_EDIT: Final = Schedule(kind="constant", epochs=1, batch=1_000_000, most=1, least=1, slow_update=0, meta=False)
@@ -27,10 +28,6 @@ ONE_EDIT: Final = Schedule(kind="constant", epochs=1, batch=1_000_000, most=1, l
 WEEK_MS: Final = 7 * DAY_MS
 
 
-class Replays(Environment, Protocol):
-    """An environment that can say beforehand, at no cost, whether a text could change anything about a task."""
-
-    def exposed(self, tasks: Sequence[Task], skill: Skill) -> Sequence[bool]: ...
 
 
 @dataclass(frozen=True, slots=True)

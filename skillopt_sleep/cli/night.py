@@ -1,0 +1,211 @@
+"""What `run` and `harvest` do once their options are read."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skillopt_core.types import Outcome
+from skillopt_sleep.cli.common import Call
+from skillopt_sleep.cli.making import configured, make_world, the_store
+from skillopt_sleep.clock import SystemClock, iso
+from skillopt_sleep.domain.reports import HarvestCounts, NightReport
+from skillopt_sleep.errors import NeedsPerson, NightLocked, NotFound
+from skillopt_sleep.log import open_log
+from skillopt_sleep.night import sleep
+from skillopt_sleep.night.dry import Plan, plan_of
+from skillopt_sleep.review import targets
+from skillopt_sleep.review.documents import harvest_document
+from skillopt_sleep.store.adoptions import record_roots
+from skillopt_sleep.store.nights import note_skip
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from skillopt_sleep.cli.view import Step
+    from skillopt_sleep.config import Config
+    from skillopt_sleep.store.engine import Store
+    from skillopt_sleep.world import LocalWorld
+
+Options = Mapping[str, tuple[object, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How a night is run, beside the configuration."""
+
+    loose: tuple[Path, ...] = ()
+    as_of_ms: int | None = None
+    dry_run: bool = False
+    resume: bool = False
+    all_projects: bool = False
+    names_projects: bool = False
+
+
+class Shown:
+    """A night's progress on the view's bar or plain lines."""
+
+    def __init__(self, step: Step, say: Callable[[str], None]) -> None:
+        self._step = step
+        self._say = say
+        self._what, self._total = "", 0
+
+    def stage(self, name: str, total: int | None = None) -> None:
+        self._what, self._total = name, total or 0
+        self._step(name, 0, self._total)
+
+    def advance(self, done: int) -> None:
+        self._step(self._what, done, self._total)
+
+    def say(self, text: str) -> None:
+        self._say(text)
+
+
+def run(call: Call, options: Options, how: How) -> None:
+    """One night from start to exit code. Raises `NightLocked`, `NeedsPerson`, `BudgetTooSmall`, …"""
+    config = _config(call, options, how)
+    must_exist(how.loose)
+    with the_store(call) as store, open_log(call.home, scrub=None):
+        if how.names_projects:
+            _record(store, config.harvest.projects)
+        with call.view.progress("night") as step:
+            world = make_world(
+                call, config, store, Shown(step, call.view.note), loose=how.loose, as_of_ms=how.as_of_ms,
+                dry_run=how.dry_run, resume=how.resume, lookback_ms=_lookback(config),
+            )  # fmt: skip
+            if how.dry_run:
+                planned = plan_of(world)
+            else:
+                report = _slept(world)
+        if how.dry_run:
+            show_plan(call, planned)
+            return
+        call.view.night(report)
+    leave(report)
+
+
+def harvest_alone(
+    call: Call, loose: Sequence[Path], agents: Sequence[str], since: str | None, max_sessions: int | None
+) -> None:
+    """`harvest`: read what is new, say what was read."""
+    from skillopt_sleep.cli.nights import since_ms
+
+    config = call.loaded.config
+    must_exist(loose)
+    back = since_ms(since, SystemClock().now_ms())
+    with the_store(call) as store, call.view.progress("harvest") as step:
+        world = make_world(
+            call, config, store, Shown(step, call.view.note), loose=tuple(loose), agents=tuple(agents),
+            lookback_ms=back if since else _lookback(config), max_sessions=max_sessions,
+        )  # fmt: skip
+        counts = world.harvest()
+    show_harvest(call, counts)
+    silent_sources(counts)
+
+
+def demo(call: Call) -> None:
+    """A night on the shipped sample, in a throw-away home; adopted and rolled back before your eyes."""
+    from skillopt_sleep.sample import show_demo
+
+    with tempfile.TemporaryDirectory(prefix="skillopt-sleep-demo-") as folder:
+        show_demo(call, Path(folder))
+
+
+def must_exist(paths: Sequence[Path]) -> None:
+    """A path of the command line that is not there is a mistake, not an empty night."""
+    for path in paths:
+        if not path.exists():
+            raise NotFound("there is no such file or folder", where=str(path), remedy="Check the path after --from")
+
+
+def leave(report: NightReport) -> None:
+    """The exit code of a finished night (cli.md): 5, 3 or 0."""
+    from skillopt_sleep.errors import BudgetTooSmall
+
+    compared = any(edit.verdict.pairs for document in report.documents for edit in document.edits)
+    if report.state == "budget" and not compared:
+        raise BudgetTooSmall(report.error or "the budget was out", remedy="Give it more tokens, or none at all")
+    broken = [d for d in report.documents if d.verdict is not None and d.verdict.outcome is Outcome.INFRA_ERROR]
+    if broken:
+        raise NeedsPerson(f"{broken[0].document.name}: too many calls failed", remedy="Run `skillopt-sleep doctor`")
+    silent_sources(report.harvest)
+
+
+def silent_sources(counts: HarvestCounts) -> None:
+    """A source that gave nothing although it is not empty wants a person; single unreadable files are warnings."""
+    silent = [warning for warning in counts.warnings if warning.reason.startswith("nothing understood")]
+    if silent:
+        raise NeedsPerson(
+            f"{silent[0].reason} ({len(silent)} file{'s' if len(silent) > 1 else ''})",
+            where=silent[0].path,
+            remedy="The agent's format may have changed; run `skillopt-sleep doctor`",
+        )
+
+
+def show_harvest(call: Call, counts: HarvestCounts) -> None:
+    if call.as_json:
+        call.view.document(harvest_document(counts))
+        return
+    view = call.view
+    view.text(
+        f"{counts.files} files, {counts.bytes / 1e6:.1f} MB read in {counts.seconds:.1f} s: "
+        f"{counts.new} new sessions, {counts.updated} updated, {counts.unchanged} unchanged"
+    )
+    if counts.pending:
+        view.text(f"{counts.pending} wait for the next harvest")
+    for reason, n in sorted(counts.skipped.items()):
+        view.note(f"left out: {n} × {reason}")
+    for warning in counts.warnings[: None if call.verbose else 5]:
+        view.warn(f"{warning.path}:{warning.line or 0}: {warning.reason}")
+    for broken in counts.unreadable[: None if call.verbose else 5]:
+        view.warn(f"{broken.path}: {broken.reason}")
+
+
+def show_plan(call: Call, planned: Plan) -> None:
+    """`--dry-run`: what a night would practise, and what the budget buys."""
+    if call.as_json:
+        call.view.document(planned.as_json())
+        return
+    view = call.view
+    view.text(planned.headline)
+    rows = [(line.title, line.document, line.train, line.later, iso(line.cut_ms) or "") for line in planned.lines]
+    if rows:
+        view.table(("rule", "document", "made from", "measured on", "cut"), rows, right=(2, 3))
+    view.text(planned.buys)
+
+
+def _slept(world: LocalWorld) -> NightReport:
+    try:
+        return sleep(world)
+    except NightLocked as locked:
+        date = (iso(world.clock.now_ms()) or "")[:10]
+        note_skip(world.store, date, locked.message, zone=world.zone, trigger=world.trigger)
+        raise
+
+
+def _config(call: Call, options: Options, how: How) -> Config:
+    """The configuration of this night: words of `--preferences` come on top of those of sleep.toml."""
+    said, flag = options["preferences.rules"]
+    kept = call.loaded.config.preferences.rules
+    merged = tuple(dict.fromkeys((*kept, *(said if isinstance(said, tuple) else ()))))
+    config = configured(call, {**options, "preferences.rules": (merged, flag)})
+    if how.all_projects:
+        config = config.model_copy(update={"harvest": config.harvest.model_copy(update={"projects": ()})})
+    return config
+
+
+def _record(store: Store, projects: Sequence[str]) -> None:
+    """Naming a project on the command line is the person's word that adoptions may write below it."""
+    for project in projects:
+        if Path(project).is_dir():
+            folders = targets.roots(targets.AGENTS, targets.project(Path(project)))
+            record_roots(store, dict.fromkeys(folders, ""), project)
+
+
+def _lookback(config: Config) -> int | None:
+    from skillopt_sleep.config.model import lookback_ms
+
+    return lookback_ms(config.harvest.lookback)

@@ -1,0 +1,91 @@
+"""What a night needs of the world. `skillopt_sleep.world` builds it; tests build smaller ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from skillopt_core.protocols import Critic, Environment, Screen
+from skillopt_core.types import Skill, Task
+from skillopt_sleep.domain.episodes import Episode
+from skillopt_sleep.domain.frictions import Friction, Pattern
+from skillopt_sleep.domain.journal import Trigger
+from skillopt_sleep.domain.proposals import Document, Target
+from skillopt_sleep.domain.reports import BudgetReport, HarvestCounts
+from skillopt_sleep.domain.sentences import Sentence
+
+if TYPE_CHECKING:
+    from skillopt_sleep.clock import Clock
+    from skillopt_sleep.config import Config
+    from skillopt_sleep.paths import Home
+    from skillopt_sleep.redact import Redactor
+    from skillopt_sleep.store.engine import Store
+
+
+class Replays(Environment, Protocol):
+    """An environment that can say beforehand, at no cost, whether a text could change anything about a task."""
+
+    def exposed(self, tasks: Sequence[Task], skill: Skill) -> Sequence[bool]: ...
+
+
+class Progress(Protocol):
+    """Who is shown how far the night is: a bar, plain lines, nobody."""
+
+    def stage(self, name: str, total: int | None = None) -> None: ...
+
+    def advance(self, done: int) -> None: ...
+
+    def say(self, text: str) -> None: ...
+
+
+class World(Protocol):
+    """The composition of one night: what it works on, with whom, and what it may take."""
+
+    home: Home
+    clock: Clock
+    config: Config
+    store: Store
+    redactor: Redactor
+    progress: Progress
+    backend: str
+    trigger: Trigger
+    zone: str
+    resume: bool
+    as_of_ms: int | None
+    dry_run: bool
+
+    def harvest(self) -> HarvestCounts:
+        """Bring the store up to date with the sources of this night."""
+        ...
+
+    def live(self, document: Document) -> str | None:
+        """The document as it stands at its targets, None where it is nowhere yet. Raises `AdoptionError`."""
+        ...
+
+    def targets(self, document: Document) -> Sequence[Target]:
+        """Where an adoption of the document would be written."""
+        ...
+
+    def replays(self, episodes: Sequence[Episode]) -> Replays:
+        """Who attempts recorded episodes."""
+        ...
+
+    def attempter(self) -> Mapping[str, str]:
+        """Name and version of who attempts: part of the key of an attempt."""
+        ...
+
+    def critic(self, shown: Mapping[str, Sequence[tuple[Friction, Sentence]]]) -> Critic:
+        """Who phrases edits: `shown` are the frictions of each train task with the sentence that they suggest."""
+        ...
+
+    def screen(self, preferences: Sequence[Sentence]) -> Screen:
+        """What may not be tried: what negates a preference, what cannot be trusted."""
+        ...
+
+    def kinds(self, corrections: Sequence[Pattern], night: str) -> Sequence[Pattern]:
+        """Corrections and refusals in kinds with a rule each, by a model; as they came where there is none."""
+        ...
+
+    def spending(self, night: str) -> BudgetReport:
+        """What the night has spent so far."""
+        ...

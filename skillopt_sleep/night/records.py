@@ -1,0 +1,117 @@
+"""What a night writes into the store beside its journal: what was mined, trials and their units, verdicts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+
+from skillopt_core.gate import e_reverse, e_value, trial_over
+from skillopt_core.types import Outcome, Verdict
+from skillopt_sleep.domain.trials import Trial, TrialState, TrialStep
+from skillopt_sleep.mine import VERSION, Mined
+from skillopt_sleep.mine.tasks import tasks_of
+from skillopt_sleep.night.plan import Subject
+from skillopt_sleep.redact import Redactor
+from skillopt_sleep.store.engine import Store
+from skillopt_sleep.store.evidence import save_trial, trial_steps, trials
+from skillopt_sleep.store.ledgers import Attempts
+from skillopt_sleep.store.mining import save_episodes, save_patterns, save_tasks
+from skillopt_sleep.store.mining import tasks as kept_tasks
+from skillopt_sleep.store.verdicts import ComparisonFacts, save_comparison
+
+SALT = "skillopt-sleep"
+"""Of the hash that splits tasks: fixed for good, so that a task never changes sides."""
+
+ON_TRIAL = frozenset({Outcome.ABSTAIN, Outcome.SUPPORTED, Outcome.REJECT, Outcome.NO_EXPOSURE})
+"""Recorded evidence is free: every rule that was measured goes on gathering it."""
+
+
+def attempts(store: Store, night: str, redactor: Redactor) -> Attempts:
+    """The ledger of attempts."""
+    return Attempts(store, night, redactor.redact)
+
+
+def keep_mined(store: Store, night: str, found: Mined) -> tuple[int, dict[str, int]]:
+    """Keep episodes, patterns and tasks. Returns how many tasks there are, and how many on each side."""
+    save_episodes(store, found.episodes, str(VERSION))
+    patterns = (*found.patterns, *found.requests)
+    save_patterns(store, patterns, night=night, normaliser=str(VERSION))
+    known = {task.id: task.split for task in kept_tasks(store)}
+    tasks = [replace(task, first_night=night) for task in tasks_of(patterns, found.episodes, SALT, known)]
+    save_tasks(store, tasks)
+    sides = {side: sum(task.split == side for task in tasks) for side in ("train", "gate", "audit")}
+    return len(tasks), sides
+
+
+def trials_of(store: Store, project: str) -> list[Trial]:
+    """The trials of a project's documents that still run."""
+    return [trial for trial in trials(store, "running") if trial.document.scope == project]
+
+
+def keep_verdict(store: Store, night: str, one: Subject, live: str, candidate: str, verdict: Verdict) -> None:
+    """Keep what a comparison came to, with its units, so that every number can be computed again from rows."""
+    name = "c-" + hashlib.sha256(f"{night}\0{one.rule}".encode()).hexdigest()[:16]
+    facts = ComparisonFacts(
+        id=name, live=live, candidate=candidate, mode="recorded", night=night, family=one.rule, agent="recorded"
+    )
+    save_comparison(store, facts, verdict)
+
+
+def keep_trial(
+    store: Store, night: str, one: Subject, live: str, candidate: str, verdict: Verdict, now_ms: int
+) -> Trial | None:
+    """Bring a rule's trial up to date with tonight's verdict; None for what is not measured.
+
+    A change of the live text restarts it: same cut, all units scored again, free as they are. Units that were scored
+    already are not written twice.
+    """
+    if verdict.outcome not in ON_TRIAL or verdict.e is None:
+        return None
+    name = f"t-{one.rule.removeprefix('r-')}-{live[:8]}"
+    old = next((trial for trial in trials(store) if trial.id == name), None)
+    _restart_others(store, one, name, now_ms)
+    nights = (old.nights if old else 0) + 1
+    over = trial_over(verdict.e, verdict.e_reverse or 0.0, nights, others_wait=False)
+    trial = Trial(
+        id=name,
+        document=one.document,
+        candidate=candidate,
+        live=live,
+        cut_ms=one.cut_ms,
+        alpha=verdict.alpha or 0.0,
+        begun_ms=old.begun_ms if old else now_ms,
+        rule=one.rule,
+        predicate=one.predicate,
+        e=verdict.e,
+        e_reverse=verdict.e_reverse or 1.0,
+        state=_state(over),
+        why=over or verdict.needs,
+        first_night=old.first_night if old else night,
+        nights=nights,
+        ended_ms=now_ms if over else None,
+    )
+    scored = {step.task for step in trial_steps(store, name)} if old else set()
+    save_trial(store, trial, _steps(verdict, scored, night, now_ms))
+    return trial
+
+
+def _state(over: str) -> TrialState:
+    return "dropped" if over else "running"
+
+
+def _restart_others(store: Store, one: Subject, name: str, now_ms: int) -> None:
+    for trial in trials_of(store, one.document.scope):
+        if trial.rule == one.rule and trial.id != name:
+            save_trial(store, replace(trial, state="restarted", why="the live text changed", ended_ms=now_ms))
+
+
+def _steps(verdict: Verdict, scored: set[str], night: str, now_ms: int) -> Sequence[TrialStep]:
+    """The units that are new tonight, each with the running E after it, in order of time."""
+    units = sorted(verdict.units, key=lambda unit: (unit.began, unit.unit))
+    ds = [unit.d for unit in units]
+    return [
+        TrialStep(night, unit.unit, unit.d, e_value(ds[: n + 1]), e_reverse(ds[: n + 1]), now_ms)
+        for n, unit in enumerate(units)
+        if unit.unit not in scored
+    ]

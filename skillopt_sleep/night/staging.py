@@ -1,0 +1,147 @@
+"""From what was practised on one document to its proposal and its lines in the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from skillopt_core.types import Edit, Evolution, Outcome, Refused, Skill, Verdict
+from skillopt_sleep.critics.grammar import render, section
+from skillopt_sleep.domain.proposals import Document, Pin, Proposal
+from skillopt_sleep.domain.reports import DocumentResult, TrialLine
+from skillopt_sleep.domain.world import World
+from skillopt_sleep.night import records
+from skillopt_sleep.night.plan import Subject
+from skillopt_sleep.review.stage import EditResult, among, stage
+from skillopt_sleep.review.targets import pins
+from skillopt_sleep.store.proposals import proposals, save_proposal
+
+Status = Literal["accepted", "dropped", "missed", "refused", "proposed"]
+
+WORTH_SHOWING: Final = 5
+"""Edits that are not proven, and edits that hurt, which the morning shows of one document: those with the most at
+stake. The rest goes on gathering evidence, and `status` and `show` have it."""
+
+ORDER: Final = {outcome: rank for rank, outcome in enumerate(Outcome)}
+
+
+@dataclass(frozen=True, slots=True)
+class Practised:
+    """What one subject came to: journaled, and staged from the journal. `status` is "" where the verdict decides."""
+
+    edit: Edit
+    verdict: Verdict
+    live: str
+    candidate: str
+    status: Status | Literal[""] = ""
+    why: str = ""
+
+
+def practised(one: Subject, live: Skill, evolution: Evolution) -> Practised:
+    """The one edit of an evolution with its verdict, or why it never came to one."""
+    step = next(iter(evolution.steps), None)
+    if step is None or step.verdict is None:
+        why = "the budget was out" if evolution.stopped == "budget" else "nothing was tried"
+        return Practised(_planned(one), Verdict(Outcome.ABSTAIN, why, needs=why), live.digest, "", "dropped", why)
+    if step.patch.edits:
+        candidate = step.candidate.digest if step.candidate else live.digest
+        return Practised(step.patch.edits[0], step.verdict, live.digest, candidate)
+    lost = next(iter(step.patch.refused), None) or Refused(_planned(one), "the critic phrased nothing", "dropped")
+    return Practised(lost.edit, step.verdict, live.digest, "", lost.kind, lost.why)
+
+
+def unchecked(one: Subject, live: Skill) -> Practised:
+    """A rule that no predicate reads: worth a person's look, never more than that."""
+    verdict = Verdict(
+        Outcome.UNVERIFIED,
+        "no predicate on commands, edits or outcomes can check it",
+        evidence="recorded",
+        needs="your judgement",
+    )
+    return Practised(_planned(one), verdict, live.digest, "")
+
+
+def stage_document(
+    world: World, night: str, document: Document, results: Sequence[tuple[Subject, Practised]]
+) -> tuple[DocumentResult, list[TrialLine]]:
+    """Keep the document's trials and verdicts, stage its proposal, and say what became of it.
+
+    A backtest by hand and a dry run keep nothing.
+    """
+    keeps = world.as_of_ms is None and not world.dry_run
+    lines = [line for one, done in results if keeps and (line := _kept(world, night, one, done))]
+    live = world.live(document)
+    shown = [_result(one, done) for one, done in _worth_showing(results)]
+    staged = stage(
+        document, live, shown, night=night, now_ms=world.clock.now_ms(), pins=_pins(world, document) if keeps else ()
+    )
+    name = _save(world, staged.proposal) if keeps and staged.proposal else None
+    verdict = staged.proposal.verdict if staged.proposal else _best(results)
+    return DocumentResult(document, verdict, staged.edits, name), lines
+
+
+def _planned(one: Subject) -> Edit:
+    """The edit as it would have been made."""
+    if one.edit is not None:
+        return one.edit
+    anchor = section(one.sentence) if one.document.kind == "learned" else "Rules"
+    return Edit("add", anchor, render(one.sentence), origin=one.rule)
+
+
+def _kept(world: World, night: str, one: Subject, done: Practised) -> TrialLine | None:
+    if done.candidate:
+        records.keep_verdict(world.store, night, one, done.live, done.candidate, done.verdict)
+    now = world.clock.now_ms()
+    trial = records.keep_trial(world.store, night, one, done.live, done.candidate, done.verdict, now)
+    if trial is None:
+        return None
+    needs = trial.why if done.verdict.outcome is not Outcome.SUPPORTED else ""
+    return TrialLine(trial.id, one.document.name, one.title, trial.e, trial.nights, trial.state, needs)
+
+
+def _result(one: Subject, done: Practised) -> EditResult:
+    return EditResult(
+        edit=done.edit,
+        verdict=done.verdict,
+        title=one.title,
+        rule=one.rule,
+        predicate=one.predicate,
+        stake=one.stake,
+        quotes=one.quotes,
+        status=done.status or None,
+        why=done.why,
+    )
+
+
+def _worth_showing(results: Sequence[tuple[Subject, Practised]]) -> list[tuple[Subject, Practised]]:
+    """All that may be adopted plainly, then the most at stake of the others, by verdict."""
+    shown: list[tuple[Subject, Practised]] = []
+    counts: dict[Outcome, int] = {}
+    for one, done in sorted(results, key=lambda pair: (ORDER[pair[1].verdict.outcome], -_stake(pair[0]))):
+        counts[done.verdict.outcome] = counts.get(done.verdict.outcome, 0) + 1
+        plain = done.verdict.outcome in {Outcome.ACCEPT, Outcome.SUPPORTED}
+        if plain or one.edit is not None or counts[done.verdict.outcome] <= WORTH_SHOWING:
+            shown.append((one, done))
+    return shown
+
+
+def _stake(one: Subject) -> float:
+    return one.stake.output_share if one.stake else 0.0
+
+
+def _best(results: Sequence[tuple[Subject, Practised]]) -> Verdict | None:
+    verdicts = [done.verdict for _, done in results]
+    return min(verdicts, key=lambda verdict: ORDER[verdict.outcome], default=None)
+
+
+def _pins(world: World, document: Document) -> tuple[Pin, ...]:
+    return pins(world.targets(document))
+
+
+def _save(world: World, new: Proposal) -> str | None:
+    """Keep the proposal, and older open ones of its document as superseded; None where a person decided it already."""
+    kept = among(proposals(world.store), new)
+    for proposal in kept:
+        save_proposal(world.store, replace(proposal))
+    return new.id if kept else None

@@ -1,0 +1,179 @@
+"""What the morning is told: gathered while the night goes, frozen at its end, written as three files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from skillopt_core.types import Outcome
+from skillopt_sleep.domain.frictions import Friction, FrictionKind, Pattern, Stake
+from skillopt_sleep.domain.reports import (
+    DocumentResult,
+    HarvestCounts,
+    NightReport,
+    Recurring,
+    RefusedAction,
+    TaskCounts,
+    TooRare,
+    TrialLine,
+    Watched,
+)
+from skillopt_sleep.domain.world import World
+from skillopt_sleep.mine import Mined
+from skillopt_sleep.night.journal import Journal
+from skillopt_sleep.review.documents import night_document
+from skillopt_sleep.review.report import save
+from skillopt_sleep.store.nights import end_night
+
+MOST_RECURRING: Final = 25
+MOST_RARE: Final = 15
+
+
+@dataclass
+class Tally:
+    """What the night has found so far."""
+
+    harvest: HarvestCounts = field(default_factory=HarvestCounts)
+    projects: tuple[str, ...] = ()
+    frictions: tuple[Friction, ...] = ()
+    refusals: list[RefusedAction] = field(default_factory=list)
+    recurring: list[Recurring] = field(default_factory=list)
+    rare: list[TooRare] = field(default_factory=list)
+    tasks: Counter[str] = field(default_factory=Counter)
+    documents: list[DocumentResult] = field(default_factory=list)
+    trials: list[TrialLine] = field(default_factory=list)
+    watch: list[Watched] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    first_ms: int | None = None
+    last_ms: int | None = None
+
+    def take(self, found: Mined) -> None:
+        """Add what was mined of one project."""
+        self.frictions = found.frictions
+        every = (*found.patterns, *found.rare)
+        self.refusals += [_refused(p) for p in every if p.friction is FrictionKind.REFUSAL]
+        self.recurring += [_recurring(p) for p in found.patterns if p.friction is not FrictionKind.REFUSAL]
+        self.rare += [_rare(p) for p in found.rare if p.friction is not FrictionKind.REFUSAL]
+        self.rare += [_rare(p) for p in found.patterns if p.too_rare and p.friction is not FrictionKind.REFUSAL]
+        self.tasks["patterns"] += len(found.patterns) + len(found.requests)
+        times = [episode.began_ms for episode in found.episodes]
+        self.first_ms = min([*times, *([self.first_ms] if self.first_ms is not None else [])], default=None)
+        self.last_ms = max([*times, *([self.last_ms] if self.last_ms is not None else [])], default=None)
+
+    def count_tasks(self, tasks: int, sides: dict[str, int]) -> None:
+        self.tasks["mined"] += tasks
+        self.tasks.update(sides)
+
+
+def write_report(world: World, journal: Journal, tally: Tally) -> NightReport:
+    """Freeze the report, write Markdown, JSON and HTML, close the night. Raises the first error of a skill."""
+    report = _frozen(world, journal, tally)
+    if not world.dry_run:
+        report = save(report, world.home.reports)
+    failed = bool(journal.failures)
+    end_night(
+        journal.store,
+        journal.row,
+        "failed" if failed else "done",
+        report=night_document(report),
+        error=report.error,
+    )
+    if failed:
+        raise journal.failures[0][1]
+    return report
+
+
+def _frozen(world: World, journal: Journal, tally: Tally) -> NightReport:
+    state: Literal["done", "failed", "budget"] = "budget" if journal.exhausted else "done"
+    if journal.failures:
+        state = "failed"
+    warnings = [*tally.warnings, *world.store.warnings]
+    return NightReport(
+        night=journal.id,
+        backend=world.backend,
+        evidence="recorded",
+        began_ms=journal.row.begun_ms,
+        ended_ms=world.clock.now_ms(),
+        harvest=tally.harvest,
+        tasks=TaskCounts(
+            tally.tasks["patterns"],
+            tally.tasks["mined"],
+            tally.tasks["train"],
+            tally.tasks["gate"],
+            tally.tasks["audit"],
+        ),
+        budget=world.spending(journal.id),
+        documents=tuple(sorted(tally.documents, key=_order)),
+        refusals=tuple(sorted(tally.refusals, key=lambda r: (-_share(r.stake), -r.times, r.action))),
+        recurring=tuple(_ranked(tally.recurring)[:MOST_RECURRING]),
+        rare=tuple(sorted(tally.rare, key=lambda r: (-r.sessions, r.title))[:MOST_RARE]),
+        trials=tuple(tally.trials),
+        watch=tuple(tally.watch),
+        warnings=tuple(warnings),
+        skipped=tally.harvest.skipped,
+        projects=tally.projects,
+        first_session_ms=tally.first_ms,
+        last_session_ms=tally.last_ms,
+        as_of_ms=world.as_of_ms,
+        false_adoptions=_false_adoptions(tally.trials),
+        state=state,
+        error=_said(journal),
+    )
+
+
+def _said(journal: Journal) -> str:
+    if journal.failures:
+        what, error = journal.failures[0]
+        more = f" (and {len(journal.failures) - 1} more)" if len(journal.failures) > 1 else ""
+        return f"{what}: {type(error).__name__}{more}"
+    return journal.exhausted
+
+
+def _order(result: DocumentResult) -> tuple[int, str]:
+    outcomes = list(Outcome)
+    return (outcomes.index(result.verdict.outcome) if result.verdict else len(outcomes), result.document.name)
+
+
+def _refused(pattern: Pattern) -> RefusedAction:
+    reasons = tuple(quote for quote in pattern.quotes if quote.author == "person")
+    return RefusedAction(
+        action=pattern.title,
+        times=len(pattern.members),
+        sessions=len(pattern.sessions),
+        reasons=reasons,
+        person=pattern.person,
+        stake=pattern.stake,
+    )
+
+
+def _recurring(pattern: Pattern) -> Recurring:
+    return Recurring(
+        title=pattern.title,
+        kind=pattern.friction or FrictionKind.CORRECTION,
+        times=len(pattern.members),
+        sessions=len(pattern.sessions),
+        last_ms=pattern.last_ms,
+        stake=pattern.stake,
+        quotes=pattern.quotes,
+        self_healing=pattern.self_healing,
+    )
+
+
+def _rare(pattern: Pattern) -> TooRare:
+    why = "seen in one session" if len(pattern.sessions) < 2 else "nothing after its second session to test it on"
+    return TooRare(pattern.title, pattern.friction or FrictionKind.CORRECTION, len(pattern.sessions), why)
+
+
+def _ranked(recurring: Sequence[Recurring]) -> list[Recurring]:
+    return sorted(recurring, key=lambda r: (r.self_healing, -_share(r.stake), -r.times, r.title))
+
+
+def _share(stake: Stake | None) -> float:
+    return stake.output_share if stake else 0.0
+
+
+def _false_adoptions(trials: Sequence[TrialLine]) -> float | None:
+    """Recorded evidence ends in no `accept`, so none of its trials can be adopted falsely by itself."""
+    return 0.0 if trials else None

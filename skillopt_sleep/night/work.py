@@ -1,0 +1,181 @@
+"""What a night does at each of its steps. Everything that it needs comes from its World."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from skillopt_core.types import Evolution, Skill, Step
+from skillopt_sleep.critics.grammar import parse, subject
+from skillopt_sleep.critics.preferences import from_preference
+from skillopt_sleep.domain.frictions import Friction, Pattern
+from skillopt_sleep.domain.proposals import Document
+from skillopt_sleep.domain.reports import HarvestCounts, NightReport
+from skillopt_sleep.domain.sentences import Said, Sentence
+from skillopt_sleep.domain.world import Replays, World
+from skillopt_sleep.mine import Mined, episodes_of, mine
+from skillopt_sleep.mine.tasks import recurrence, shown_by
+from skillopt_sleep.night import records
+from skillopt_sleep.night.journal import Journal
+from skillopt_sleep.night.plan import Subject, documents, mined, preferred
+from skillopt_sleep.night.projects import Project, in_code_bases
+from skillopt_sleep.night.staging import Practised, practised, stage_document, unchecked
+from skillopt_sleep.night.summary import Tally, write_report
+from skillopt_sleep.night.watch import watched
+from skillopt_sleep.replay.practice import Practice, practise
+from skillopt_sleep.review.skills import skeleton
+from skillopt_sleep.store.adoptions import Adoptions
+from skillopt_sleep.store.proposals import find_proposal
+
+
+@dataclass
+class Night:
+    """The night's own state: what was found of the code base at hand, and what the morning will be told."""
+
+    world: World
+    journal: Journal
+    tally: Tally = field(default_factory=Tally)
+    _results: list[tuple[Subject, Practised]] = field(default_factory=list)
+    _agent: Replays | None = None
+
+    def harvest(self) -> None:
+        """Bring the store up to date; done once a night."""
+        self.world.progress.stage("harvest")
+        self.tally.harvest = self.journal.step("harvest", "harvest", HarvestCounts, self.world.harvest)
+
+    def projects(self) -> Sequence[Project]:
+        """The code bases in whose sessions a person typed, those with the newest sessions first."""
+        chosen = projects_of(self.world)
+        self.tally.projects = tuple(project.name for project in chosen)
+        return chosen
+
+    def mine(self, project: Project) -> Mined:
+        """What recurs in a project and what it costs. Free and deterministic: a resumed night does it again."""
+        self.world.progress.stage(f"mine {project.shown}")
+        found = mine(project.episodes)
+        self.tally.take(found)
+        if not self.world.dry_run:
+            self.tally.count_tasks(*records.keep_mined(self.world.store, self.journal.id, found))
+        self._results = []
+        self._agent = self.world.replays(project.episodes)
+        return found
+
+    def plan(self, project: Project, found: Mined) -> list[Subject]:
+        """What to practise: what the person prefers, then rules on trial and new ones by what is at stake.
+
+        What a live document says already is watched, not practised again.
+        """
+        patterns = self.world.kinds(found.patterns, self.journal.id)
+        planned = planned_subjects(self.world, project, found, patterns)
+        self.world.progress.stage(f"practise {project.shown}", len(planned))
+        return planned
+
+    def practise(self, project: Project, one: Subject) -> None:
+        """Take one rule through the optimizer and its gate; what it came to is journaled."""
+        done = self.journal.step("evolve", f"practise {one.rule}", Practised, lambda: self._practise(project, one))
+        self._results.append((one, done))
+        self.world.progress.advance(len(self._results))
+
+    def stage(self, project: Project) -> None:
+        """Keep trials, and leave one proposal a document for the morning."""
+        for document in documents(project.name).values():
+            results = [(one, done) for one, done in self._results if one.document == document]
+            if results:
+                staged, trials = stage_document(self.world, self.journal.id, document, results)
+                self.tally.documents.append(staged)
+                self.tally.trials.extend(trials)
+
+    def watch_adopted(self, project: Project) -> None:
+        """What adopted rules did in the person's own later sessions."""
+        written = [one for one in Adoptions(self.world.store).all() if one.state == "written"]
+        for adoption in written:
+            document = find_proposal(self.world.store, adoption.proposal).document
+            live = self.world.live(document)
+            if document.scope == project.name and live is not None and self._agent is not None:
+                self.tally.watch += watched(document, live, adoption.at_ms, project.episodes, self._agent)
+
+    def report(self) -> NightReport:
+        """The morning's report, on disk and in the journal. Raises the first error of a skill, if any failed."""
+        return write_report(self.world, self.journal, self.tally)
+
+    def _practise(self, project: Project, one: Subject) -> Practised:
+        live = live_skill(self.world, one.document)
+        if isinstance(one.sentence, Said):
+            return unchecked(one, live)
+        return practised(one, live, self._evolve(project, one, live))
+
+    def _evolve(self, project: Project, one: Subject, live: Skill) -> Evolution:
+        later = {episode.session for episode in project.episodes if episode.began_ms >= one.cut_ms}
+        practice = Practice(
+            rule=one.rule,
+            live=live,
+            cut_ms=one.cut_ms,
+            until_ms=self.world.clock.now_ms(),
+            shown_by=shown_by(one.pattern) if one.pattern else {},
+            edit=one.edit,
+            recurrence=recurrence(one.pattern, later, self.tally.frictions) if one.pattern else None,
+        )
+        return practise(
+            practice,
+            project.episodes,
+            self._agent or self.world.replays(project.episodes),
+            self.world.attempter(),
+            records.attempts(self.world.store, self.journal.id, self.world.redactor),
+            self.world.critic(_by_episode(one)),
+            screen=self.world.screen(self._preferences()),
+            observer=Quiet(),
+            preferences=self.world.config.preferences.rules,
+        )
+
+    def _preferences(self) -> list[Sentence]:
+        read = (from_preference(text) for text in self.world.config.preferences.rules)
+        return [sentence for sentence in read if sentence is not None]
+
+
+def projects_of(world: World) -> Sequence[Project]:
+    """The code bases in whose sessions a person typed, as far as this night may work on them."""
+    origins = ("interactive", "headless") if world.config.mine.headless else ("interactive",)
+    sessions = world.store.stored_sessions(origins=origins)
+    episodes = [episode for session in sessions for episode in episodes_of(session)]
+    return in_code_bases(episodes, world.config.harvest.projects)
+
+
+def planned_subjects(world: World, project: Project, found: Mined, patterns: Sequence[Pattern]) -> list[Subject]:
+    """The rules that are not in a live document yet, each once, the person's own wishes first."""
+    trials = [] if world.as_of_ms else records.trials_of(world.store, project.name)
+    cuts = {trial.rule: trial.cut_ms for trial in trials}
+    wanted = [
+        *preferred(world.config.preferences.rules, project.name),
+        *mined(found, patterns, cuts, world.as_of_ms),
+    ]
+    said = {document: _said(world, document) for document in documents(project.name).values()}
+    first = {one.rule: one for one in reversed(wanted) if subject(one.sentence) not in said[one.document]}
+    return [one for one in wanted if first.get(one.rule) is one]
+
+
+def live_skill(world: World, document: Document) -> Skill:
+    """The document as it stands, or the empty one that learning starts from."""
+    return Skill(world.live(document) or skeleton(document), document.name)
+
+
+def _said(world: World, document: Document) -> frozenset[str]:
+    return frozenset(subject(sentence) for sentence in parse(live_skill(world, document).text))
+
+
+class Quiet:
+    """An observer: what a step came to is journaled as a whole."""
+
+    def step(self, step: Step) -> None:
+        """A step went by."""
+
+    def done(self, evolution: Evolution) -> None:
+        """The run is over."""
+
+
+def _by_episode(one: Subject) -> Mapping[str, Sequence[tuple[Friction, Sentence]]]:
+    shown: dict[str, list[tuple[Friction, Sentence]]] = defaultdict(list)
+    for friction in one.shown:
+        if friction.at_ms < one.cut_ms:
+            shown[friction.episode].append((friction, one.sentence))
+    return shown
