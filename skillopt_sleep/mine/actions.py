@@ -59,7 +59,7 @@ _NEW: Final = [
     "contents",
 ]
 _OLD: Final = ["old_string", "old_str", "oldString"]
-_PATTERN: Final = ["pattern", "query", "regex", "glob", "includePattern"]
+_PATTERN: Final = ("pattern", "query", "regex", "glob")
 
 _PREFIX: Final = re.compile(r"^(?:copilot|vscode|functions?)[_.-]", re.IGNORECASE)
 _NOTHING: Final = re.compile(
@@ -159,6 +159,8 @@ def _plain(event: StoredEvent, given: Arguments, places: Places) -> _Draft:
     if kind is ActionKind.LIST:
         pattern = places.relative(pattern)
         paths = paths or tuple(filter(None, [folder_of(pattern)]))
+    elif kind is ActionKind.SEARCH and not paths:
+        paths = tuple(filter(None, [folder_of(places.relative(given.first(("includePattern", "glob"))))]))
     new = "\n".join(given.all(_NEW)) if kind in {ActionKind.EDIT, ActionKind.WRITE} else ""
     old = "\n".join(given.all(_OLD)) if kind is ActionKind.EDIT else ""
     return _Draft(kind, paths=paths, new=new, old=old, pattern=pattern)

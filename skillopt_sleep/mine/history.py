@@ -14,7 +14,7 @@ from typing import Final
 
 from skillopt_sleep.domain.episodes import ActionKind
 from skillopt_sleep.mine.trace import CHANGES, LOOKS, Step, Trace
-from skillopt_sleep.mine.wording import MISSING, ending, first_line
+from skillopt_sleep.mine.wording import MISSING, ending, first_line, stem
 
 EVER: Final = 2**62
 """A moment after all others."""
@@ -23,6 +23,9 @@ MOSTLY: Final = 0.6
 _CHANGERS: Final = frozenset({"rm", "mv", "rmdir", "unlink"})
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _MOST_WORDS: Final = 2000
+
+_Times = dict[tuple[str, str], list[int]]
+"""Moments by project and path, or by project and the start of a command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +51,21 @@ def ancestors(path: str) -> Iterator[str]:
         path = path.rpartition("/")[0]
 
 
-def is_missing(step: Step) -> bool:
-    """A look or edit whose own message says that its path is not there."""
+def missing_paths(step: Step) -> tuple[str, ...]:
+    """The paths of an action of which its own message says that they are not there."""
     action = step.action
+    if action.kind is ActionKind.COMMAND:
+        return _missed_by_command(step)
     tool = action.kind in LOOKS or action.kind is ActionKind.EDIT
-    return tool and step.failed and bool(action.paths) and bool(MISSING.search(first_line(action.output)))
+    missing = tool and step.failed and bool(MISSING.search(first_line(action.output)))
+    return action.paths[:1] if missing else ()
+
+
+def _missed_by_command(step: Step) -> tuple[str, ...]:
+    if not (step.failed or step.ok) or not step.action.paths:
+        return ()
+    lines = [line for line in step.action.output.split("\n", 40)[:40] if MISSING.search(line)]
+    return tuple(p for p in step.action.paths if len(p) > 1 and any(p.removeprefix("~") in line for line in lines))
 
 
 def _shows_its_paths(step: Step) -> bool:
@@ -68,14 +81,14 @@ class History:
     """Indexes over all sessions. Building is linear in the actions, questions are a bisection or a short scan."""
 
     def __init__(self, traces: Iterable[Trace]) -> None:
-        self._missed: dict[tuple[str, str], list[int]] = defaultdict(list)
-        self._found: dict[tuple[str, str], list[int]] = defaultdict(list)
+        self._missed: _Times = defaultdict(list)
+        self._found: _Times = defaultdict(list)
         self._named: dict[tuple[str, str], int] = {}
         self._by_stem: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._written: dict[tuple[str, str], list[Written]] = defaultdict(list)
         self._holding: dict[tuple[str, str, str], list[int]] = defaultdict(list)
-        self._ran: dict[tuple[str, str], list[int]] = defaultdict(list)
-        self._direct: dict[tuple[str, str], list[int]] = defaultdict(list)
+        self._ran: _Times = defaultdict(list)
+        self._direct: _Times = defaultdict(list)
         self._last_check: dict[tuple[str, str], int] = {}
         for trace in traces:
             for step in trace.steps:
@@ -86,12 +99,13 @@ class History:
 
     def _take(self, trace: Trace, step: Step) -> None:
         action = step.action
-        if is_missing(step):
-            self._direct[trace.project, action.paths[0]].append(step.at_ms)
-        if is_missing(step) or (action.kind in LOOKS and action.empty):
-            self._count(self._missed, trace, step)
+        missing = missing_paths(step)
+        for path in missing:
+            self._direct[trace.project, path].append(step.at_ms)
+        if missing or (action.kind in LOOKS and action.empty):
+            self._count(self._missed, trace, missing or action.paths, step.at_ms)
         elif step.ok and action.kind is not ActionKind.OTHER and _shows_its_paths(step):
-            self._count(self._found, trace, step)
+            self._count(self._found, trace, action.paths, step.at_ms)
             for path in action.paths:
                 self._remember(trace.project, path, step.at_ms)
         if step.ok and action.kind in CHANGES and action.new and action.paths:
@@ -103,14 +117,15 @@ class History:
             key = (trace.session, " ".join(head))
             self._last_check[key] = max(step.at_ms, self._last_check.get(key, step.at_ms))
 
-    def _count(self, table: dict[tuple[str, str], list[int]], trace: Trace, step: Step) -> None:
-        for prefix in {a for path in step.action.paths for a in ancestors(path)}:
-            table[trace.project, prefix].append(step.at_ms)
+    def _count(self, table: _Times, trace: Trace, paths: Iterable[str], at_ms: int) -> None:
+        for prefix in {a for path in paths for a in ancestors(path)}:
+            table[trace.project, prefix].append(at_ms)
 
     def _remember(self, project: str, path: str, at_ms: int) -> None:
         first = self._named.get((project, path))
         self._named[project, path] = at_ms if first is None else min(first, at_ms)
-        self._by_stem[project, path.removesuffix(ending(path))].add(path)
+        if named := stem(path):
+            self._by_stem[project, named].add(path)
 
     def _write(self, trace: Trace, step: Step) -> None:
         path = step.action.paths[0]
@@ -153,7 +168,7 @@ class History:
 
     def other_endings(self, project: str, path: str, until_ms: int = EVER) -> list[str]:
         """Paths that differ from this one by their ending alone and that worked, in order of their names."""
-        known = self._by_stem.get((project, path.removesuffix(ending(path))), ())
+        known = self._by_stem.get((project, stem(path)), ())
         return sorted(p for p in known if p != path and self.named(project, p, until_ms))
 
     def ran(self, project: str, start: str, until_ms: int = EVER) -> int:

@@ -21,7 +21,7 @@ Form = Literal["", "ask", "use", "before", "check", "with", "never", "not"]
 """`never` names what is not to be used or run, `not` what is not to be done; "" is any other standing wish."""
 
 _QUOTED: Final = r"`[^`\n]{1,80}`|\"[^\"\n]{1,80}\"|'[^'\n]{1,80}'"
-_WORD: Final = r"[^\s,;:!?`\"']{1,80}"
+_WORD: Final = r"[^\s,;!?`\"']{0,79}[^\s,;:!?`\"']"
 _ONE: Final = rf"(?:{_QUOTED}|{_WORD})"
 _UP_TO_3: Final = rf"(?:{_QUOTED}|{_WORD}(?:\s+{_WORD}){{0,2}}?)"
 _LAST_3: Final = rf"(?:{_QUOTED}|{_WORD}(?:\s+{_WORD}){{0,2}})"

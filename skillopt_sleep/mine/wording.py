@@ -81,6 +81,10 @@ def ending(path: str) -> str:
 
 
 def stem(path: str) -> str:
-    """The path without its ending, to tell `x.yml` and `x.yaml` apart from other files."""
+    """The path without its ending, to tell `x.yml` and `x.yaml` from other files; "" for a name without ending.
+
+    >>> stem("a/b.yml"), stem("a/b")
+    ('a/b', '')
+    """
     end = ending(path)
-    return path[: -len(end)] if end.startswith(".") and not path.endswith("/" + end) and path != end else path
+    return path.removesuffix(end) if end.startswith(".") and posixpath.basename(path) != end else ""

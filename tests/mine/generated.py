@@ -25,9 +25,7 @@ from skillopt_sleep.domain.sentences import (
 )
 from tests.mine.building import SHELLS, Session
 
-SYLLABLES = (
-    "ba be bo da de du fa fi go gu ka ke li lo mi mo na nu pa pi qua re ro sa si ta tu va vo wi xo ya zu".split()
-)
+SYLLABLES = tuple(a + b for a in "bdfgklmnprstvwxyz" for b in "aeiou")
 CHECK_SHAPES = ("round", "square", "leading", "row", "label")
 
 
@@ -51,6 +49,7 @@ class Corpus:
         self.taken: set[str] = set()
         self.programs = [self.name() for _ in range(6)]
         self.files = [f"{self.name()}/{self.name()}/{self.name()}.{self.ending()}" for _ in range(40)]
+        self.common = [f"{self.name()}_{self.name()}" for _ in range(3)]
         self.planted: list[Planted] = []
         self.scenes: list[tuple[Callable[[Session], None], list[int]]] = []
         for plant in (
@@ -295,13 +294,16 @@ class Corpus:
             self.new_file,
             self.pasted,
             self.hidden_failure,
+            self.second_thoughts,
+            self.mended_and_rerun,
+            self.asked,
             lambda s: s.bash(f"{self.random.choice(self.programs)} {self.words(1)}").interrupt().prompt(self.words(4)),
         ]
         return usual * 6 + odd
 
     def plain_edit(self, session: Session) -> None:
         path = self.random.choice(self.files)
-        session.read(path).edit(path, self.line(), self.line())
+        session.read(path).edit(path, self.line(), f"{self.line()}\n{self.random.choice(self.common)}({self.words(1)})")
 
     def failing_check(self, session: Session) -> None:
         """A check that fails once with a code of its own and is mended by an edit."""
@@ -346,3 +348,19 @@ class Corpus:
         program, word = self.random.choice(self.programs), self.words(1)
         session.bash(f"{program} {word}", self.words(4), 1)
         session.bash(f"{program} {word} --{self.random.choice(SYLLABLES)}xx 2>&1 | tail -5 || true", self.words(3))
+
+    def second_thoughts(self, session: Session) -> None:
+        """A name that mostly stays is now and then replaced by another one that mostly stays."""
+        path, line = self.random.choice(self.files), f"{self.words(1)} = {self.common[0]}(1)"
+        session.read(path).edit(path, self.line(), line).edit(path, line, line.replace(self.common[0], self.common[1]))
+
+    def mended_and_rerun(self, session: Session) -> None:
+        """A check fails, an edit mends it, and it is run again with another option: the option did nothing."""
+        program = self.random.choice(self.programs)
+        session.bash(f"{program} build", f"{self.words(3)} failed", 1)
+        self.plain_edit(session)
+        session.bash(f"{program} build --verbose")
+
+    def asked(self, session: Session) -> None:
+        """Questions are no rules."""
+        session.prompt(f"don't we use {self.programs[0]} not {self.programs[1]} here?")

@@ -20,7 +20,7 @@ from skillopt_sleep.mine.frictions import (
     refusals,
     tools,
 )
-from skillopt_sleep.mine.history import EVER, History
+from skillopt_sleep.mine.history import EVER, History, missing_paths
 from skillopt_sleep.mine.phrased import Phrased
 from skillopt_sleep.mine.trace import Trace
 
@@ -29,7 +29,7 @@ def find(trace: Trace) -> tuple[Friction, ...]:
     """All frictions of one session. A step that one finder has explained is left alone by those after it."""
     explained = [*paths.find(trace), *flags.find(trace)]
     failing = {row.failing for row in explained}
-    taken = {step.at for step in trace.steps if step.action.id in failing or paths.missing_paths(step)}
+    taken = {step.at for step in trace.steps if step.action.id in failing or missing_paths(step)}
     facts = [*explained, *alternatives.find(trace, taken)]
     taken |= {step.at for step in trace.steps if step.action.id in {row.failing for row in facts}}
     rest = (f.find(trace) for f in (refusals, diagnostics, content, corrections, interrupts))

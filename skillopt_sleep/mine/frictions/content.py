@@ -21,7 +21,7 @@ from skillopt_sleep.mine.wording import code, ending
 _MOST_LINES: Final = 4000
 _MOST_PAIRS: Final = 40
 _LONGEST: Final = 60
-_PRECISE: Final = 1 / 3
+_PRECISE: Final = 0.5
 """The share of the writes that add a name which must have lost it again."""
 
 

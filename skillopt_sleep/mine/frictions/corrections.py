@@ -37,7 +37,7 @@ _CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("type", "type checker"),
     ("build", "build"),
 )
-_GIT: Final = re.compile(r"(?:the )?(?:git )?(commit|push|merg|rebas)(?:ing|e|s)?\b", re.IGNORECASE)
+_GIT: Final = re.compile(r"(?:the )?(?:git )?(commit|push|merg|rebas)(?:t?ing|e|s)?\b", re.IGNORECASE)
 
 
 def find(trace: Trace) -> Iterator[Friction]:

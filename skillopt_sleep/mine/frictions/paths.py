@@ -12,13 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from skillopt_sleep.domain.episodes import ActionKind
 from skillopt_sleep.domain.frictions import Friction, FrictionKind
 from skillopt_sleep.domain.sentences import DoNotLookUnder, FileIs
-from skillopt_sleep.mine.history import EVER, History, ancestors, is_missing
+from skillopt_sleep.mine.history import EVER, History, ancestors, missing_paths
 from skillopt_sleep.mine.phrased import NOTHING, Phrased, widest
 from skillopt_sleep.mine.trace import CHANGES, LOOKS, Step, Trace, friction, quote
-from skillopt_sleep.mine.wording import MISSING, code, ending
+from skillopt_sleep.mine.wording import code, stem
 
 PREFIX: Final = "path:"
 
@@ -39,20 +38,6 @@ def _created(trace: Trace) -> dict[str, int]:
     """The place of the last write that made a path in this session."""
     writes = (s for s in trace.steps if s.ok and s.action.kind in CHANGES)
     return {path: step.at for step in writes for path in step.action.paths}
-
-
-def missing_paths(step: Step) -> tuple[str, ...]:
-    """The paths of an action of which its message says that they are not there."""
-    if is_missing(step):
-        return step.action.paths[:1]
-    if step.action.kind is not ActionKind.COMMAND or not (step.failed or step.ok) or not step.action.paths:
-        return ()
-    lines = [line for line in step.action.output.split("\n", 40)[:40] if MISSING.search(line)]
-    return tuple(p for p in step.action.paths if any(_said_of(p, line) for line in lines))
-
-
-def _said_of(path: str, line: str) -> bool:
-    return path.removeprefix("~") in line and len(path) > 1
 
 
 def _of_missing(trace: Trace, step: Step, path: str) -> Friction:
@@ -77,10 +62,9 @@ def _of_missing(trace: Trace, step: Step, path: str) -> Friction:
 def _alternative(step: Step, path: str) -> str:
     """A path of the action that stands for the missing one: another ending, or the same name in another folder."""
     for other in step.action.paths:
-        if other != path and ending(other) != other:
-            same_place = other.removesuffix(ending(other)) == path.removesuffix(ending(path))
-            if same_place or posixpath.basename(other) == posixpath.basename(path):
-                return other
+        alike = stem(other) == stem(path) or posixpath.basename(other) == posixpath.basename(path)
+        if other != path and stem(other) and stem(path) and alike:
+            return other
     return ""
 
 

@@ -31,6 +31,7 @@ def find(trace: Trace, taken: set[int]) -> Iterator[Friction]:
     """Errors that no other finder has explained. `taken` holds the places of those."""
     state = _ReadState(trace)
     for step in trace.steps:
+        state.reach(step)
         if step.failed and step.at not in taken and not step.findings and not _mended_check(trace, step):
             yield _of_error(trace, step, state)
         state.take(step)
@@ -43,10 +44,13 @@ class _ReadState:
         self.known: set[str] = set()
         self.compacted = sorted(seq for e in trace.episodes for seq in e.compacted)
 
-    def take(self, step: Step) -> None:
+    def reach(self, step: Step) -> None:
+        """Forget what was compacted away before this step."""
         while self.compacted and self.compacted[0] < step.action.seq:
             self.compacted.pop(0)
             self.known.clear()
+
+    def take(self, step: Step) -> None:
         if step.ok and (step.action.kind is ActionKind.READ or step.action.kind in CHANGES):
             self.known.update(step.action.paths)
 
