@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from skillopt_core.gate import RecordedGate, Recurrence
 from skillopt_harvesters import discover, discover_loose, read
 from skillopt_harvesters.model import Source, Trouble
 from skillopt_sleep.agents.recorded import History, RecordedAgent
@@ -20,7 +21,7 @@ from skillopt_sleep.domain.episodes import Episode
 from skillopt_sleep.domain.frictions import Friction, Pattern
 from skillopt_sleep.domain.journal import Trigger
 from skillopt_sleep.domain.proposals import Document, Target
-from skillopt_sleep.domain.reports import BudgetReport, HarvestCounts, Spent
+from skillopt_sleep.domain.reports import BudgetReport, Evidence, HarvestCounts, Spent
 from skillopt_sleep.domain.sentences import Sentence
 from skillopt_sleep.domain.world import Progress
 from skillopt_sleep.errors import UsageError
@@ -32,7 +33,7 @@ from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.ledgers import Spending
 
 if TYPE_CHECKING:
-    from skillopt_core.protocols import Critic
+    from skillopt_core.protocols import Critic, Gate
     from skillopt_sleep.domain.world import Replays
     from skillopt_sleep.models.base import Completer
 
@@ -77,6 +78,7 @@ class LocalWorld:
     resume: bool = False
     as_of_ms: int | None = None
     dry_run: bool = False
+    evidence: Evidence = "recorded"
     lookback_ms: int | None = None
     max_sessions: int | None = None
     redactor: Redactor = field(init=False)
@@ -145,6 +147,10 @@ class LocalWorld:
         free = frozenset(PREFERENCE + text for text in self.config.preferences.rules)
         grounds = Grounds(preferences=tuple(preferences), free=free)
         return StrictScreen(grounds, is_secret=lambda text: self.redactor.redact(text) != text)
+
+    def gate(self, recurrence: Recurrence | None, per_week: float | None) -> Gate:
+        """The recorded gate: what is replayed is what happened, so the best verdict is `supported`."""
+        return RecordedGate(recurrence, per_week)
 
     def kinds(self, corrections: Sequence[Pattern], night: str) -> Sequence[Pattern]:
         """As they came: to find kinds among a person's words takes a model."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from skillopt_core.protocols import Critic, Environment, Screen
+from skillopt_core.gate import Recurrence
+from skillopt_core.protocols import Critic, Environment, Gate, Screen
 from skillopt_core.types import Skill, Task
 from skillopt_sleep.domain.episodes import Episode
 from skillopt_sleep.domain.frictions import Friction, Pattern
 from skillopt_sleep.domain.journal import Trigger
 from skillopt_sleep.domain.proposals import Document, Target
-from skillopt_sleep.domain.reports import BudgetReport, HarvestCounts
+from skillopt_sleep.domain.reports import BudgetReport, Evidence, HarvestCounts
 from skillopt_sleep.domain.sentences import Sentence
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class World(Protocol):
     resume: bool
     as_of_ms: int | None
     dry_run: bool
+    evidence: Evidence
 
     def harvest(self) -> HarvestCounts:
         """Bring the store up to date with the sources of this night."""
@@ -80,6 +82,10 @@ class World(Protocol):
 
     def screen(self, preferences: Sequence[Sentence]) -> Screen:
         """What may not be tried: what negates a preference, what cannot be trusted."""
+        ...
+
+    def gate(self, recurrence: Recurrence | None, per_week: float | None) -> Gate:
+        """Who decides on tonight's evidence."""
         ...
 
     def kinds(self, corrections: Sequence[Pattern], night: str) -> Sequence[Pattern]:

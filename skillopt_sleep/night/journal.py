@@ -14,6 +14,7 @@ import msgspec
 
 from skillopt_core.protocols import Exhausted
 from skillopt_sleep.domain.journal import Night as Row
+from skillopt_sleep.domain.journal import NightState
 from skillopt_sleep.domain.world import World
 from skillopt_sleep.errors import ModelError, NightLocked, NotFound, StoreError
 from skillopt_sleep.lock import boot_id, hold
@@ -33,6 +34,7 @@ class Journal:
         self.row = row
         self.failures: list[tuple[str, Exception]] = []
         self.exhausted = ""
+        self.ended = False
 
     @property
     def id(self) -> str:
@@ -53,6 +55,12 @@ class Journal:
             raise
         end_step(self.store, self.row, key, plain(result))
         return result
+
+    def end(self, report: object, error: str) -> None:
+        """Close the night: failed where a skill failed, else done. What comes after is no longer journaled."""
+        state: NightState = "failed" if self.failures else "done"
+        end_night(self.store, self.row, state, report=report, error=error)
+        self.ended = True
 
     @contextmanager
     def survives(self, what: str) -> Iterator[None]:
@@ -110,6 +118,8 @@ def _close(journal: Journal, error: BaseException) -> None:
     """Interrupted nights can be resumed; failed ones cannot, and the next one starts afresh."""
     failed = isinstance(error, Exception)
     why = f"{type(error).__name__}: {error}"[:500] if failed else ""
+    if journal.ended:
+        return
     try:
         end_night(journal.store, journal.row, "failed" if failed else "interrupted", error=why)
     except (StoreError, NightLocked):

@@ -8,14 +8,17 @@ from typing import Final, Literal
 
 from skillopt_core.types import Edit, Evolution, Outcome, Refused, Skill, Verdict
 from skillopt_sleep.critics.grammar import render, section
-from skillopt_sleep.domain.proposals import Document, Pin, Proposal
+from skillopt_sleep.domain.proposals import Adoption, Decision, Document, Pin, Proposal
 from skillopt_sleep.domain.reports import DocumentResult, TrialLine
 from skillopt_sleep.domain.world import World
 from skillopt_sleep.night import records
 from skillopt_sleep.night.plan import Subject
+from skillopt_sleep.review.adopt import adopt
+from skillopt_sleep.review.choose import proven_enough
 from skillopt_sleep.review.stage import EditResult, among, stage
 from skillopt_sleep.review.targets import pins
-from skillopt_sleep.store.proposals import proposals, save_proposal
+from skillopt_sleep.store.adoptions import Adoptions
+from skillopt_sleep.store.proposals import decide, proposals, save_proposal
 
 Status = Literal["accepted", "dropped", "missed", "refused", "proposed"]
 
@@ -77,6 +80,8 @@ def stage_document(
         document, live, shown, night=night, now_ms=world.clock.now_ms(), pins=_pins(world, document) if keeps else ()
     )
     name = _save(world, staged.proposal) if keeps and staged.proposal else None
+    if name and staged.proposal and world.config.adopt.auto:
+        adopt_proven(world, staged.proposal)
     verdict = staged.proposal.verdict if staged.proposal else _best(results)
     return DocumentResult(document, verdict, staged.edits, name), lines
 
@@ -137,6 +142,18 @@ def _best(results: Sequence[tuple[Subject, Practised]]) -> Verdict | None:
 
 def _pins(world: World, document: Document) -> tuple[Pin, ...]:
     return pins(world.targets(document))
+
+
+def adopt_proven(world: World, proposal: Proposal) -> Adoption | None:
+    """Automatic adoption, where it was asked for: only edits with `accept` and E of at least 1/alpha (gate.md)."""
+    proven = [edit.n for edit in proposal.edits if proven_enough(edit.verdict)]
+    if not proven:
+        return None
+    ledger = Adoptions(world.store)
+    adoption = adopt(proposal, proven, world.targets(proposal.document), ledger, world.clock, by="auto")
+    decide(world.store, Decision(proposal.id, "adopt", adoption.edits, adoption.at_ms, by="auto"))
+    world.progress.say(f"adopted by itself, as you asked: {proposal.document.name} ({adoption.id})")
+    return adoption
 
 
 def _save(world: World, new: Proposal) -> str | None:

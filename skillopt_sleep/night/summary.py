@@ -25,7 +25,6 @@ from skillopt_sleep.mine import Mined
 from skillopt_sleep.night.journal import Journal
 from skillopt_sleep.review.documents import night_document
 from skillopt_sleep.review.report import save
-from skillopt_sleep.store.nights import end_night
 
 MOST_RECURRING: Final = 25
 MOST_RARE: Final = 15
@@ -72,15 +71,8 @@ def write_report(world: World, journal: Journal, tally: Tally) -> NightReport:
     report = _frozen(world, journal, tally)
     if not world.dry_run:
         report = save(report, world.home.reports)
-    failed = bool(journal.failures)
-    end_night(
-        journal.store,
-        journal.row,
-        "failed" if failed else "done",
-        report=night_document(report),
-        error=report.error,
-    )
-    if failed:
+    journal.end(night_document(report), report.error)
+    if journal.failures:
         raise journal.failures[0][1]
     return report
 
@@ -93,7 +85,7 @@ def _frozen(world: World, journal: Journal, tally: Tally) -> NightReport:
     return NightReport(
         night=journal.id,
         backend=world.backend,
-        evidence="recorded",
+        evidence=world.evidence,
         began_ms=journal.row.begun_ms,
         ended_ms=world.clock.now_ms(),
         harvest=tally.harvest,

@@ -123,6 +123,7 @@ class Night:
             self.world.attempter(),
             records.attempts(self.world.store, self.journal.id, self.world.redactor),
             self.world.critic(_by_episode(one)),
+            self.world.gate,
             screen=self.world.screen(self._preferences()),
             observer=Quiet(),
             preferences=self.world.config.preferences.rules,

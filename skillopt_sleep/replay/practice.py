@@ -6,16 +6,16 @@ gate tasks are *all* later episodes of the project in which the rule applies, wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from skillopt_core.gate import RecordedGate, Recurrence
+from skillopt_core.gate import Recurrence
 from skillopt_core.loop import evolve, weigh
 from skillopt_core.memory import Memory
-from skillopt_core.protocols import Critic, Draws, Environment, Observer, Screen
+from skillopt_core.protocols import Critic, Draws, Environment, Gate, Observer, Screen
 from skillopt_core.schedule import Schedule
-from skillopt_core.types import Edit, Evolution, Missing, Patch, Skill, Task, TaskSet, Trajectory, Verdict
+from skillopt_core.types import Edit, Evolution, Missing, Outcome, Patch, Skill, Task, TaskSet, Trajectory, Verdict
 from skillopt_sleep.clock import DAY_MS, day_of
 from skillopt_sleep.domain.episodes import Episode
 from skillopt_sleep.domain.ledgers import AttemptLedger
@@ -28,6 +28,8 @@ ONE_EDIT: Final = Schedule(kind="constant", epochs=1, batch=1_000_000, most=1, l
 WEEK_MS: Final = 7 * DAY_MS
 
 
+MakeGate = Callable[[Recurrence | None, float | None], Gate]
+"""The gate of a night: given how often the friction came back, and in how many units a week the rule applies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ def practise(
     named: Mapping[str, str],
     ledger: AttemptLedger,
     critic: Critic,
+    make_gate: MakeGate,
     *,
     screen: Screen,
     observer: Observer,
@@ -66,7 +69,7 @@ def practise(
     """
     tasks = task_set(subject, episodes)
     environment = Shown(Journal(agent, ledger, f"rule {subject.rule}", named), subject.shown_by)
-    gate = Narrowed(agent, subject.recurrence)
+    gate = Narrowed(agent, make_gate, subject)
     memory = Memory(preferences=preferences)
     if subject.edit is not None:
         patch = Patch((subject.edit,))
@@ -133,19 +136,28 @@ def _prevented(answer: Trajectory) -> bool:
 
 
 class Narrowed:
-    """The recorded gate, asked about those tasks alone in which the candidate changes anything: the rest is free."""
+    """A gate that is asked about those tasks alone in which the candidate changes anything: the rest is free.
 
-    def __init__(self, agent: Replays, recurrence: Recurrence | None) -> None:
+    A mined rule that applies in no later session has no disjoint set: `unverified`. One that a person said, and that
+    applies nowhere at all, has no exposure.
+    """
+
+    def __init__(self, agent: Replays, make_gate: MakeGate, subject: Practice) -> None:
         self._agent = agent
-        self._recurrence = recurrence
+        self._make_gate = make_gate
+        self._subject = subject
 
     def __call__(
         self, environment: Environment, live: Skill, candidate: Skill, tasks: Sequence[Task], draws: Draws
     ) -> Verdict:
-        """As `RecordedGate`. Where nothing applies, one task is asked about: later sessions were there."""
+        """As the gate that `make_gate` makes, asked about the tasks to which the rule applies."""
         applies = [task for task, yes in zip(tasks, self._agent.exposed(tasks, candidate), strict=True) if yes]
-        gate = RecordedGate(self._recurrence, _per_week(tasks, applies))
-        return gate(environment, live, candidate, applies or tasks[:1], draws)
+        gate = self._make_gate(self._subject.recurrence, _per_week(tasks, applies))
+        verdict = gate(environment, live, candidate, applies or tasks[:1], draws)
+        if applies or self._subject.edit is not None or verdict.outcome is not Outcome.NO_EXPOSURE:
+            return verdict
+        why = f"it applies in none of the {len({task.source for task in tasks})} later sessions"
+        return replace(verdict, outcome=Outcome.UNVERIFIED, why=why, needs="a later session in which it applies")
 
 
 def _per_week(tasks: Sequence[Task], applies: Sequence[Task]) -> float | None:
