@@ -113,12 +113,12 @@ def trial_steps(store: Store, name: str) -> list[TrialStep]:
 
 def spend_alpha(store: Store, family: str, t: int, amount: float, candidate: str) -> None:
     """Write down the alpha of the t-th candidate of a family. Raises `Conflict` where it was spent already."""
-    row = {"family": family, "t": t, "amount": amount, "candidate": candidate, "at_ms": store.clock.now_ms()}
+    row = {"family": family, "nth": t, "amount": amount, "candidate": candidate, "at_ms": store.clock.now_ms()}
     store.run(alpha_spend.insert(), row)
 
 
 def earn_alpha_back(store: Store, family: str, t: int, amount: float) -> None:
-    found = (alpha_spend.c.family == family) & (alpha_spend.c.t == t)
+    found = (alpha_spend.c.family == family) & (alpha_spend.c.nth == t)
     store.run(update(alpha_spend).where(found).values(earned_back=amount))
 
 

@@ -120,7 +120,7 @@ def _keep_frictions(
     _drop_unknown_events(connection, rows)
     _upsert(connection, friction, rows, "key")
     wanted = select(friction.c.key, friction.c.id).where(friction.c.key.in_([row["key"] for row in rows]))
-    return dict(connection.execute(wanted).tuples().all())
+    return dict(connection.execute(wanted).all())
 
 
 def _drop_unknown_events(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
@@ -291,7 +291,8 @@ def _session_ids(connection: Connection, names: set[str]) -> dict[str, int]:
     found: dict[str, int] = {}
     listed = sorted(names)
     for start in range(0, len(listed), bodies.BATCH):
-        found |= dict(connection.execute(_SESSION_IDS, {"names": listed[start : start + bodies.BATCH]}).tuples().all())
+        some = connection.execute(_SESSION_IDS, {"names": listed[start : start + bodies.BATCH]})
+        found |= dict(some.all())
     return found
 
 
@@ -310,7 +311,7 @@ def _episode_owners(connection: Connection, names: Sequence[str]) -> dict[str, i
     for start in range(0, len(names), bodies.BATCH):
         listed = names[start : start + bodies.BATCH]
         wanted = select(episode.c.id, episode.c.session_id).where(episode.c.id.in_(listed))
-        found |= dict(connection.execute(wanted).tuples().all())
+        found |= dict(connection.execute(wanted).all())
     return found
 
 

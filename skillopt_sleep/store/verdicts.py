@@ -61,7 +61,8 @@ def save_comparison(store: Store, facts: ComparisonFacts, verdict: Verdict, pair
 
 def _pair(connection: Connection, name: str, one: PairRow) -> dict[str, Any]:
     keys = (one.live.digest, one.candidate.digest)
-    found = dict(connection.execute(select(attempt.c.key, attempt.c.id).where(attempt.c.key.in_(keys))).tuples().all())
+    wanted = select(attempt.c.key, attempt.c.id).where(attempt.c.key.in_(keys))
+    found = dict(connection.execute(wanted).all())
     row: dict[str, Any] = {"comparison_id": name, "task": one.task, "draw": one.draw, "d": one.d}
     return row | {"live_attempt": found.get(keys[0]), "candidate_attempt": found.get(keys[1])}
 
@@ -70,7 +71,7 @@ def keep_verdict(connection: Connection, facts: ComparisonFacts, verdict: Verdic
     """Write the comparison's row and those of its units."""
     row: dict[str, Any] = {name: getattr(verdict, name) for name in (*_SAME, *_SAME_TOO)}
     row |= {"id": facts.id, "night": facts.night, "a": facts.live, "b": facts.candidate, "mode": facts.mode}
-    row |= {"family": facts.family, "t": facts.t, "tasks": facts.tasks, "agent": facts.agent, "ended_ms": now}
+    row |= {"family": facts.family, "nth": facts.t, "tasks": facts.tasks, "agent": facts.agent, "ended_ms": now}
     row |= {"models": json.dumps(facts.models), "boundaries": json.dumps(facts.boundaries)}
     row |= {"verdict": str(verdict.outcome), "deterministic": int(verdict.deterministic)}
     row |= dict(zip(("low", "high"), verdict.interval or (None, None), strict=True))
@@ -124,5 +125,5 @@ def comparisons(store: Store, night: str) -> list[ComparisonFacts]:
 
 def _facts(row: Any) -> ComparisonFacts:
     models, boundaries = tuple(json.loads(row.models)), tuple(json.loads(row.boundaries))
-    named = (row.id, row.a, row.b, row.mode, row.night, row.family, row.t, row.tasks, row.agent)
+    named = (row.id, row.a, row.b, row.mode, row.night, row.family, row.nth, row.tasks, row.agent)
     return ComparisonFacts(*named, models, boundaries, row.begun_ms)

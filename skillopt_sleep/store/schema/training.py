@@ -113,7 +113,7 @@ comparison = table(
     text("b", None),  # digest of the candidate
     text("mode", None),
     text("family"),
-    whole("t"),  # which candidate of its family
+    whole("nth"),  # which candidate of its family (t)
     real("alpha"),
     text("tasks"),  # digest of the task set
     text("agent"),
@@ -260,12 +260,12 @@ alpha_spend = table(
     "alpha_spend",
     row_id(),
     text("family", None),
-    count("t"),
+    count("nth"),
     real("amount"),
     real("earned_back"),
     text("candidate", None),
     ms("at_ms"),
-    UniqueConstraint("family", "t"),
+    UniqueConstraint("family", "nth"),
 )
 
 rejected = table(

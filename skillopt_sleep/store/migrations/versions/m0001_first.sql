@@ -1,13 +1,13 @@
 CREATE TABLE alpha_spend (
     id INTEGER NOT NULL,
     family TEXT NOT NULL,
-    t INTEGER DEFAULT 0 NOT NULL,
+    nth INTEGER DEFAULT 0 NOT NULL,
     amount REAL,
     earned_back REAL,
     candidate TEXT NOT NULL,
     at_ms INTEGER,
     CONSTRAINT pk_alpha_spend PRIMARY KEY (id),
-    CONSTRAINT uq_alpha_spend_family_t UNIQUE (family, t)
+    CONSTRAINT uq_alpha_spend_family_nth UNIQUE (family, nth)
 )
  STRICT;
 
@@ -31,7 +31,7 @@ CREATE TABLE comparison (
     b TEXT NOT NULL,
     mode TEXT NOT NULL,
     family TEXT DEFAULT '' NOT NULL,
-    t INTEGER,
+    nth INTEGER,
     alpha REAL,
     tasks TEXT DEFAULT '' NOT NULL,
     agent TEXT DEFAULT '' NOT NULL,

@@ -1,0 +1,117 @@
+"""What outlives a night: trials, alpha, rejected edits, preferences, exposure, and the chained log."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import ModuleType
+
+import pytest
+
+from skillopt_core.memory import Memory
+from skillopt_core.types import Edit, Outcome
+from skillopt_sleep.clock import FixedClock
+from skillopt_sleep.domain.trials import Trial, TrialStep
+from skillopt_sleep.redact import Redacted
+from skillopt_sleep.store import evidence
+from skillopt_sleep.store.engine import Store
+from skillopt_sleep.store.failures import Conflict
+
+
+def trial(filled: ModuleType) -> Trial:
+    return Trial(
+        "x-1",
+        filled.DOCUMENT,
+        "c" * 64,
+        "l" * 64,
+        1_700_000_000_000,
+        0.01,
+        5,
+        "rule-1",
+        "reads before",
+        2.5,
+        0.4,
+        {"0.2": 1.2, "0.95": 3.1},
+        {"0.2": 0.8},
+        first_night="n-1",
+        nights=1,
+    )
+
+
+def test_a_trial_comes_back_with_its_steps(store: Store, filled: ModuleType) -> None:
+    one = trial(filled)
+    steps = [TrialStep("n-1", f"u{n}", 1.0, 1.2, 0.8, 7) for n in range(2)]
+    evidence.save_trial(store, one, steps)
+    later = replace(one, e=30.0, nights=2, state="accepted", ended_ms=9, bets={"0.2": 9.0})
+    evidence.save_trial(store, later, [TrialStep("n-2", "u9", -1.0, 0.9, 1.1, 8)])
+    assert evidence.trials(store) == [later]
+    assert evidence.trials(store, "running") == []
+    assert [step.task for step in evidence.trial_steps(store, "x-1")] == ["u0", "u1", "u9"]
+
+
+def test_a_unit_is_scored_once_in_a_trial(store: Store, filled: ModuleType) -> None:
+    step = TrialStep("n-1", "u1", 1.0, 1.2, 0.8, 7)
+    evidence.save_trial(store, trial(filled), [step])
+    with pytest.raises(Conflict):
+        evidence.save_trial(store, replace(trial(filled), e=99.0), [replace(step, night="n-2")])
+    assert evidence.trials(store)[0].e == 2.5
+
+
+def test_alpha_is_spent_once_for_each_candidate(store: Store) -> None:
+    evidence.spend_alpha(store, "look", 1, 0.03, "c1")
+    evidence.spend_alpha(store, "look", 2, 0.01, "c2")
+    with pytest.raises(Conflict):
+        evidence.spend_alpha(store, "look", 2, 0.01, "c3")
+    evidence.earn_alpha_back(store, "look", 2, 0.004)
+    assert evidence.alpha_spent(store, "look") == (2, pytest.approx(0.036))
+    assert evidence.alpha_spent(store, "other") == (0, 0.0)
+
+
+def test_the_rejected_edit_memory_comes_back_as_the_core_had_it(store: Store, clock: FixedClock) -> None:
+    memory = Memory()
+    edit = Edit("add", "## Habits", "Use `pnpm`.")
+    memory.remember(edit, "d" * 64, "breaks what worked")
+    memory.remember(replace(edit, text="Use `yarn`."), "d" * 64, "no", Outcome.ABSTAIN)
+    evidence.save_rejections(store, memory.rows, "n-1")
+    assert tuple(evidence.rejections(store)) == memory.rows
+    clock.ms += 1
+    memory.remember(edit, "d" * 64, "still breaks")
+    evidence.save_rejections(store, memory.rows[-1:], "n-2")
+    assert tuple(evidence.rejections(store)) == memory.rows
+
+
+def test_preferences_begin_and_end(store: Store, clock: FixedClock) -> None:
+    def held() -> list[tuple[int, int | None]]:
+        return store.driver.execute("SELECT since_ms, until_ms FROM preference ORDER BY since_ms, until_ms").fetchall()
+
+    first = clock.ms
+    evidence.note_preferences(store, [Redacted("use pnpm"), Redacted("be brief")], "configuration")
+    evidence.note_preferences(store, [Redacted("never rebase")], "command line")
+    clock.ms += 10
+    evidence.note_preferences(store, [Redacted("use pnpm")], "configuration")
+    assert held() == [(first, None), (first, None), (first, first + 10)]
+    clock.ms += 10
+    evidence.note_preferences(store, [Redacted("use pnpm"), Redacted("be brief")], "configuration")
+    assert held()[-1] == (first + 20, None)
+
+
+def test_a_session_counts_once_in_a_rules_ledger(store: Store) -> None:
+    with store.write() as connection:
+        connection.exec_driver_sql(
+            "INSERT INTO session (name, agent, native_id, started_ms) VALUES ('s-1', 'a', 'n', 5)"
+        )
+    evidence.note_exposure(store, "rule-1", "s-1", applicable=1)
+    evidence.note_exposure(store, "rule-1", "s-1", applicable=2, offered=True, opened=False, followed=1, friction=0)
+    assert evidence.rule_ledger(store, "rule-1") == [
+        {"name": "s-1", "started_ms": 5, "applicable": 2, "offered": 1, "opened": 0, "followed": 1, "friction": 0}
+    ]
+
+
+def test_a_changed_entry_breaks_the_chain_where_it_is(store: Store) -> None:
+    digests = [evidence.log_evidence(store, "verdict", [f"c-{n}"]) for n in range(4)]
+    entries = evidence.evidence(store)
+    assert [entry.digest for entry in entries] == digests
+    assert evidence.first_broken(entries) is None
+    for n, change in ((2, {"kind": "other"}), (3, {"at_ms": 1}), (1, {"speaks_of": ("c-9",)})):
+        changed = [replace(entry, **change) if entry.sequence == n else entry for entry in entries]
+        assert evidence.first_broken(changed) == n
+    assert evidence.first_broken([entry for entry in entries if entry.sequence != 2]) == 3
