@@ -172,9 +172,19 @@ def _applies_to_content(sentence: Sentence) -> str:
             return "No predicate: a person's own words, which nothing here checks."
 
 
-_SEEN: Final = (
-    "is seen to work in this project (most of the eight nearest outcomes of {what}, the action itself left out)"
+_BETTER: Final = (
+    "seen to work in this project (most of the eight nearest outcomes) and to fail less than what it replaces (by "
+    "chance at most once in a hundred); the action itself is left out"
 )
+_COMPARED: Final[dict[type[Sentence], str]] = {
+    Use: "commands of the altered head that keep the sub-command or share an operand, or actions on the new path",
+    FileIs: "actions on that path, where it has the same name or was the remedy in another session",
+    AddFlag: "commands of the same head that have it",
+    DropFlag: "commands of the same head that lack it",
+    RunBefore: "such commands after a success of what is to be run before",
+    CheckBefore: "such commands after a success of that check",
+    ReadBeforeEdit: "edits of known files",
+}
 
 
 def _counts(sentence: Sentence) -> str:
@@ -185,30 +195,34 @@ def _counts(sentence: Sentence) -> str:
             return (
                 "Prevented where the person refused it; broken where it ran unrefused: a needless question costs them."
             )
-        case RunBefore() | CheckBefore():
-            seen = _SEEN.format(what="such commands after a success of what is to be run before")
-            return (
-                f"Prevented where it failed or was refused and {seen}; broken where it worked and what is to be run "
-                "before mostly fails; where it worked otherwise, one more action and no effect."
-            )
         case DoNotWrite() | AlwaysWrite():
             return _counts_content(sentence)
-        case ReadBeforeEdit():
-            seen = _SEEN.format(what="edits after a read")
-            return f"Prevented where the edit failed and one after a read {seen}; an edit that worked counts nothing."
         case Said():
             return ""
         case _:
-            seen = _SEEN.format(what="commands or paths of the altered kind")
-            return (
-                f"Prevented where it failed, was refused or found nothing and the altered action {seen}; broken where "
-                "it worked and the altered one is seen to fail; unknown where the altered one was never seen."
-            )
+            compared = f"Compared are {_COMPARED[type(sentence)]}."
+            wasted = "Prevented where it failed, was refused or found nothing"
+            return f"{compared} {wasted} and they are {_BETTER}. {_otherwise(sentence)}"
+
+
+def _otherwise(sentence: Sentence) -> str:
+    match sentence:
+        case RunBefore() | CheckBefore():
+            return "Where it worked: broken if what is to be run before mostly fails, else one more action."
+        case ReadBeforeEdit():
+            return "Where it worked: one more action."
+        case _:
+            return "Broken where it worked and they are seen to fail; unknown where too little was seen."
 
 
 def _counts_content(sentence: DoNotWrite | AlwaysWrite) -> str:
-    named = f"a failing command names {sentence.code!r}, " if isinstance(sentence, DoNotWrite) and sentence.code else ""
-    mended = "adds what was missing" if isinstance(sentence, AlwaysWrite) else "takes it out again"
+    named = (
+        f"a failing command names {sentence.code!r} and the file, "
+        if isinstance(sentence, DoNotWrite) and sentence.code
+        else ""
+    )
+    put = " and puts the other in its place" if isinstance(sentence, DoNotWrite) and sentence.instead else ""
+    mended = "adds what was missing" if isinstance(sentence, AlwaysWrite) else f"takes it out again{put}"
     return (
         f"Prevented where, within twenty actions, {named}an edit of the file {mended} or the person says so, and what "
         "is advised instead is seen to stand without such trouble; broken where it stood without trouble and nothing "

@@ -126,7 +126,7 @@ def test_a_task_that_was_not_recorded_is_missing() -> None:
 
 
 def test_projects_do_not_answer_for_each_other() -> None:
-    here, there = recorded([ran("npm test", ERROR)], [ran("pnpm test")])
+    here, there = recorded([ran("npm test", ERROR)], [ran("pnpm test")] * 8)
     assert effects([here, there], Use("pnpm", "npm"))[0] == "prevented1"
     assert effects([here, replace(there, project="q")], Use("pnpm", "npm"))[0] == "unknown1"
 
@@ -141,12 +141,8 @@ def test_the_order_in_which_episodes_come_does_not_matter() -> None:
 def test_occurrences_show_which_action_and_on_what_the_effect_rests() -> None:
     agent = RecordedAgent(History.of(EPISODES))
     (found,) = agent.occurrences(Use("pnpm", "npm"), EPISODES[0])
-    assert (found.action.command, found.effect, found.instead, found.seen) == (
-        "npm test",
-        "prevented",
-        "pnpm test",
-        (2,),
-    )
+    assert (found.action.command, found.instead) == ("npm test", "pnpm test")
+    assert (found.effect, found.seen) == ("unknown", (2,))  # one success may be an accident
     assert agent.occurrences(Use("pnpm", "npm"), EPISODES[2]) == ()
 
 

@@ -24,31 +24,46 @@ def test_a_look_is_wasted_where_it_fails_or_finds_nothing() -> None:
 
 
 def test_a_path_in_place_of_another() -> None:
-    rule = FileIs("a.yaml", "a.yml")
-    assert effects(recorded([read("a.yml", ERROR)], [read("./a.yaml")]), rule) == ["prevented1", ""]
+    rule, right = FileIs("a.yaml", "a.yml"), [read("./a.yaml")] * 8
+    assert effects(recorded([read("a.yml", ERROR)], right), rule) == ["prevented1", ""]
     assert effects(recorded([read("a.yml", ERROR)]), rule) == ["unknown1"]
     assert effects(recorded([read("a.yml")], [read("a.yaml", ERROR)]), rule) == ["broken1", ""]
-    assert effects(recorded([read("a.yml")], [read("a.yaml")]), rule) == ["neutral1", ""]
-    shell = recorded([ran("make && cat a.yml", ERROR, "cat: a.yml: none", paths=("a.yml",))], [read("a.yaml")])
+    assert effects(recorded([read("a.yml")], right), rule) == ["neutral1", ""]
+    shell = recorded([ran("make && cat a.yml", ERROR, "cat: a.yml: none", paths=("a.yml",))], right)
     assert effects(shell, rule)[0] == "prevented1"
-    other = recorded([ran("make && cat a.yml", ERROR, "make: no rule", paths=("a.yml",))], [read("a.yaml")])
+    other = recorded([ran("make && cat a.yml", ERROR, "make: no rule", paths=("a.yml",))], right)
     assert effects(other, rule)[0] == "neutral1"
+
+
+def test_a_path_of_another_name_must_have_been_the_remedy_in_another_session() -> None:
+    rule, wasted = FileIs("new/b.md", "old/a.md"), [read("old/a.md", ERROR)]
+    assert effects(recorded(wasted, [read("new/b.md")] * 8), rule)[0] == "unknown1"
+    remedy = [*wasted, *[read("new/b.md")] * 8]
+    assert effects(recorded(remedy), rule) == ["unknown1"]
+    assert effects(recorded(wasted, remedy), rule) == ["prevented1", "unknown1"]
+    assert effects(recorded(wasted, [*wasted, *[read("x")] * 8, read("new/b.md")]), rule)[0] == "unknown1"
 
 
 def test_an_edit_of_an_unread_file_is_prevented_only_if_it_failed() -> None:
     rule = ReadBeforeEdit()
     episodes = recorded(
         [edited("a", "x", "y", ERROR), read("a"), edited("a", "x", "y")],
-        [edited("b", "x", "y")],
-        [ran("cat a.go"), edited("a.go", "x", "y")],
+        [edited("b", "x", "y", ERROR)],
+        [ran("cat a.go"), *[edited("a.go", "x", "y")] * 5],
         [wrote("c", "x"), edited("c", "x", "y")],
+        [edited("d", "x", "y"), edited("d", "x", "y")],
     )
-    assert effects(episodes, rule) == ["prevented1", "neutral1", "", ""]
+    assert effects(episodes, rule) == ["prevented1", "prevented1", "", "", "neutral1"]
     assert effects(recorded([edited("a", "x", "y", ERROR)]), rule) == ["unknown1"]
+    no_matter = recorded(
+        [*[edited(f"f{n}", "x", "y") for n in range(9)], edited("g", "x", "y", ERROR)],
+        [read("a"), *[edited("a", "x", "y")] * 8],
+    )
+    assert effects(no_matter, rule)[0] == "unknown1 neutral9"
 
 
 def test_a_compaction_takes_away_what_was_read() -> None:
-    first, *rest = recorded([read("a"), edited("a", "x", "y", ERROR)], [read("b"), edited("b", "x", "y")])
+    first, *rest = recorded([read("a"), edited("a", "x", "y", ERROR)], [read("b"), *[edited("b", "x", "y")] * 8])
     assert effects([first, *rest], ReadBeforeEdit())[0] == ""
     assert effects([replace(first, compacted=(1,)), *rest], ReadBeforeEdit())[0] == "prevented1"
 
@@ -58,10 +73,19 @@ def test_an_addition_is_in_trouble_if_an_edit_takes_it_back() -> None:
     stood = [wrote("b.go", "panic(2)")]
     assert effects(recorded(taken_back, stood), DoNotWrite(".go", "panic(")) == ["prevented1", "broken1"]
     assert effects(recorded(taken_back, stood), DoNotWrite(".py", "panic(")) == ["", ""]
+    good = [wrote("c.go", "return err")]
     advised = DoNotWrite(".go", "panic(", "return err")
-    assert effects(recorded(taken_back, stood), advised) == ["prevented1", "neutral1"]
+    assert effects(recorded(taken_back, stood, good), advised) == ["prevented1", "neutral1", ""]
     unseen = DoNotWrite(".go", "panic(", "log.Fatal")
     assert effects(recorded(taken_back, stood), unseen) == ["unknown1", "unknown1"]
+
+
+def test_what_is_advised_must_have_been_put_in_its_place() -> None:
+    rule, good = DoNotWrite(".go", "cat", "dog"), [wrote("c.go", "dog")]
+    elsewhere = [wrote("a.go", "a cat\n"), edited("a.go", "a cat\n", "my dog\n")]
+    in_place = [wrote("a.go", "a cat\n"), edited("a.go", "a cat\n", "a dog\n")]
+    assert effects(recorded(elsewhere, good), rule)[0] == "neutral1"
+    assert effects(recorded(in_place, good), rule)[0] == "prevented1"
 
 
 def test_an_addition_is_in_trouble_if_a_check_names_the_code() -> None:
@@ -69,9 +93,10 @@ def test_an_addition_is_in_trouble_if_a_check_names_the_code() -> None:
     failing = [wrote("a.go", "os.Remove(x)"), ran("lint", ERROR, "a.go:1: unchecked (errcheck)")]
     piped = [wrote("a.go", "os.Remove(x)"), ran("lint | tail", OK, "a.go:1: unchecked (errcheck)")]
     other = [wrote("a.go", "os.Remove(x)"), ran("lint", ERROR, "a.go:1: (errchecks)")]
+    elsewhere = [wrote("a.go", "os.Remove(x)"), ran("lint", ERROR, "b.go:1: (errcheck)")]
     late = [wrote("a.go", "os.Remove(x)"), *[read("b")] * 20, ran("lint", ERROR, "(errcheck)")]
-    episodes = recorded(failing, piped, other, late)
-    assert effects(episodes, rule) == ["prevented1", "prevented1", "broken1", "broken1"]
+    episodes = recorded(failing, piped, other, elsewhere, late)
+    assert effects(episodes, rule) == ["prevented1", "prevented1", "broken1", "broken1", "broken1"]
     assert scores(episodes, rule)[0].objectives["actions_saved"] == 1.0
 
 

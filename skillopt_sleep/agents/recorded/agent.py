@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 from skillopt_core.types import Missing, Score, Skill, Task, Trajectory
@@ -45,28 +46,40 @@ class RecordedAgent:
 
     def attempt(self, tasks: Sequence[Task], skill: Skill, draws: Sequence[int]) -> Sequence[Trajectory | Missing]:
         """One trajectory a task; `Missing` for a task whose episode is not in the history."""
-        rules, digest = self._rules(skill.text), skill.digest
-        return [self._attempt(task, rules, digest, draw) for task, draw in zip(tasks, draws, strict=True)]
+        bound, digest = self._bound(skill), skill.digest
+        return [self._attempt(task, bound, digest, draw) for task, draw in zip(tasks, draws, strict=True)]
 
     def exposed(self, tasks: Sequence[Task], skill: Skill) -> list[bool]:
         """For each task whether any sentence of the skill applies to any of its actions."""
-        rules = self._rules(skill.text)
-        return [self._is_exposed(task, rules) for task in tasks]
+        bound = self._bound(skill)
+        places = (self._place(task) for task in tasks)
+        return [place is not None and bool(bound(*place)) for place in places]
 
     def occurrences(self, sentence: Sentence, episode: Episode) -> tuple[Occurrence, ...]:
         """The actions of an episode to which a sentence applies, in order, with what that comes to: for a report."""
         place = self._history.place(episode)
         return tuple(self._follow(place[0], sentence).get(place[1], ())) if place else ()
 
-    def _is_exposed(self, task: Task, rules: Sequence[Sentence]) -> bool:
-        place = self._place(task)
-        return place is not None and any(place[1] in self._follow(place[0], rule) for rule in rules)
+    def _bound(self, skill: Skill) -> Callable[[Project, int], tuple[Occurrence, ...]]:
+        """What the skill's rules come to in an episode, each rule followed once a project."""
+        rules = self._rules(skill.text)
+        followed: dict[Project, list[ByEpisode]] = {}
 
-    def _attempt(self, task: Task, rules: Sequence[Sentence], digest: str, draw: int) -> Trajectory | Missing:
+        def occurring(project: Project, number: int) -> tuple[Occurrence, ...]:
+            if project not in followed:
+                followed[project] = [self._follow(project, rule) for rule in rules]
+            own = [of_rule[number] for of_rule in followed[project] if number in of_rule]
+            return tuple(chain.from_iterable(own)) if own else ()
+
+        return occurring
+
+    def _attempt(
+        self, task: Task, bound: Callable[[Project, int], tuple[Occurrence, ...]], digest: str, draw: int
+    ) -> Trajectory | Missing:
         place = self._place(task)
         if place is None:
             return Missing("the task's episode is not in the recorded history")
-        found = tuple(o for rule in rules for o in self._follow(place[0], rule).get(place[1], ()))
+        found = bound(*place)
         score, transcript = _replayed(*place, found) if found else self._recorded(*place, ())
         return Trajectory(task.id, draw, digest, score, transcript, loaded=digest)
 

@@ -1,12 +1,13 @@
 """Rules about what is written, followed over a project's history.
 
 A breach is an edit or write that went in and adds the unwanted. It had trouble if, within the next twenty actions of
-its session, a failing command names the diagnostic, an edit of the same file takes the addition back, or the person
-objects in words that hold it.
+its session, a failing command names the diagnostic, an edit of the same file takes the addition back (and puts what
+is advised in its place, where something is), or the person objects in words that hold it.
 """
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -68,14 +69,17 @@ def changes_of(project: Project, g: str) -> Iterator[Moment]:
 def do_not_write(project: Project, rule: DoNotWrite) -> Iterator[Occurrence]:
     """Left out, or something else written. Asked is what is seen of that being written in such files."""
 
-    def trouble(moment: Moment, identifier: str) -> Trouble | None:
-        return _trouble(project, moment, rule.code, lambda m: _removes(m, identifier), identifier)
+    def trouble(moment: Moment, identifier: str, written: str) -> Trouble | None:
+        def mends(m: Moment) -> bool:
+            return _removes(m, identifier) and (not written or _puts(m, written, identifier))
+
+        return _trouble(project, moment, rule.code, mends, identifier)
 
     advised = [m for m in changes_of(project, rule.g) if rule.instead and adds(m, rule.instead)]
-    instead = Outcomes((m, _stood(m, trouble(m, rule.instead))) for m in advised) if rule.instead else None
+    instead = Outcomes((m, _stood(m, trouble(m, rule.instead, ""))) for m in advised) if rule.instead else None
     for moment in changes_of(project, rule.g):
         if adds(moment, rule.x):
-            found = trouble(moment, rule.x)
+            found = trouble(moment, rule.x, rule.instead)
             if _stood(moment, found) is not Standing.NEITHER:
                 yield _occurrence(moment, found, instead.near(moment) if instead else None, rule.instead)
 
@@ -84,7 +88,7 @@ def always_write(project: Project, rule: AlwaysWrite) -> Iterator[Occurrence]:
     """Something written along. Asked is what is seen of both being written in such files."""
 
     def lacked(moment: Moment) -> Trouble | None:
-        return _trouble(project, moment, "", lambda m: went_in(m) and adds(m, rule.y), rule.y)
+        return _trouble(project, moment, "", lambda m: _completes(m, rule), rule.y)
 
     def taken_out(moment: Moment) -> Trouble | None:
         return _trouble(project, moment, "", lambda m: _removes(m, rule.y), "")
@@ -96,6 +100,11 @@ def always_write(project: Project, rule: AlwaysWrite) -> Iterator[Occurrence]:
             found = lacked(moment)
             if _stood(moment, found) is not Standing.NEITHER:
                 yield _occurrence(moment, found, along.near(moment), rule.y)
+
+
+def _completes(moment: Moment, rule: AlwaysWrite) -> bool:
+    """An edit that adds what was missing where the other already stood."""
+    return went_in(moment) and adds(moment, rule.y) and holds(moment.action.old, rule.x) > 0
 
 
 def went_in(moment: Moment) -> bool:
@@ -138,7 +147,7 @@ def _trouble(
     """The first complaint of each kind after an addition. None where there is none."""
     window = project.sessions[moment.session][moment.at + 1 : moment.at + 1 + WINDOW]
     mending = next((m for m in window if m.path == moment.path and m.action.kind in _CHANGES and mends(m)), None)
-    failing = next((m for m in window if _names(m, code)), None) if code else None
+    failing = next((m for m in window if _names(m, code, moment.path)), None) if code else None
     objected = bool(identifier) and _objected(project, moment, window, identifier)
     if not (mending or failing or objected):
         return None
@@ -152,13 +161,24 @@ def _removes(moment: Moment, identifier: str) -> bool:
     return action.outcome is ActionOutcome.OK and action.kind is ActionKind.EDIT and taken
 
 
-def _names(moment: Moment, code: str) -> bool:
-    """A check's complaint: a command that failed, or whose exit a pipe hid, with the diagnostic in its output."""
+def _puts(moment: Moment, written: str, identifier: str) -> bool:
+    """Whether an edit writes the one where the other stood: behind the same beginning of a line."""
+    gone, come = moment.action.old.split("\n"), moment.action.new.split("\n")
+    begins = {line.partition(identifier)[0].strip() for line in gone if holds(line, identifier)}
+    return any(line.partition(written)[0].strip() in begins for line in come if holds(line, written))
+
+
+def _names(moment: Moment, code: str, path: str) -> bool:
+    """A check's complaint: a command that failed, or whose exit a pipe hid, with the diagnostic in its output.
+
+    Where the output names files of this kind, the changed file must be among them.
+    """
     action = moment.action
-    if action.kind is not ActionKind.COMMAND or code not in action.output:
+    if action.kind is not ActionKind.COMMAND or not holds(action.output, code):
         return False
     failed = action.outcome is ActionOutcome.ERROR or len(moment.parts) > 1
-    return failed and bool(holds(action.output, code))
+    kind = posixpath.splitext(path)[1]
+    return failed and (posixpath.basename(path) in action.output or not (kind and holds(action.output, kind)))
 
 
 def _objected(project: Project, moment: Moment, window: Sequence[Moment], identifier: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from skillopt_sleep.agents.recorded.effects import Effect, Occurrence
 from skillopt_sleep.agents.recorded.history import Moment
 from skillopt_sleep.agents.recorded.outcomes import UNSEEN, Seen
@@ -12,13 +14,21 @@ from skillopt_sleep.domain.episodes import ActionOutcome
 def fared(moment: Moment, part: Part) -> Standing | None:
     """How the action fared as far as this part goes; None where a failure cannot be laid to any part.
 
-    A refusal is one of the whole action, so each of its parts was refused.
+    A refusal is one of the whole action, so each of its parts was refused. A part that `||` stands behind may have
+    failed without a trace: that says nothing.
     """
-    if moment.standing is not Standing.WASTED or moment.action.outcome is ActionOutcome.REFUSED:
+    if moment.action.outcome is ActionOutcome.REFUSED:
         return moment.standing
+    if moment.standing is not Standing.WASTED:
+        return Standing.NEITHER if _is_caught(moment, part) else moment.standing
     if part.standing is Standing.WASTED:
         return Standing.WASTED
     return Standing.NEITHER if any(p.standing is Standing.WASTED for p in moment.parts) else None
+
+
+def _is_caught(moment: Moment, part: Part) -> bool:
+    after = (other.simple.joint for other in moment.parts[moment.parts.index(part) + 1 :])
+    return "||" in takewhile(lambda joint: joint not in {";", "&"}, after)
 
 
 def altered(moment: Moment, standing: Standing | None, seen: Seen, instead: str) -> Occurrence:
@@ -35,9 +45,9 @@ def _altered(standing: Standing | None, seen: Seen) -> Effect:
         return Effect.NEUTRAL
     if seen.answer == "unknown" or standing is None:
         return Effect.UNKNOWN
-    if standing is Standing.WASTED:
-        return Effect.PREVENTED if seen.answer == "works" else Effect.NEUTRAL
-    return Effect.NEUTRAL if seen.answer == "works" else Effect.BROKEN
+    if standing is Standing.WORKED:
+        return Effect.BROKEN if seen.answer == "fails" else Effect.NEUTRAL
+    return {"better": Effect.PREVENTED, "works": Effect.UNKNOWN, "fails": Effect.NEUTRAL}[seen.answer]
 
 
 _SAVED = {Effect.PREVENTED: 1, Effect.BROKEN: -1, Effect.UNKNOWN: 0, Effect.NEUTRAL: 0}
@@ -72,7 +82,7 @@ def asked(moment: Moment) -> Occurrence | None:
 def preceded(moment: Moment, standing: Standing | None, after: Seen, first: Seen, before: str) -> Occurrence:
     """`before` is run first. `after` is what is seen of such actions behind it, `first` what is seen of it itself."""
     if standing is Standing.WORKED:
-        effect = {"works": Effect.NEUTRAL, "fails": Effect.BROKEN, "unknown": Effect.UNKNOWN}[first.answer]
+        effect = {"fails": Effect.BROKEN, "unknown": Effect.UNKNOWN}.get(first.answer, Effect.NEUTRAL)
         return Occurrence(moment.action, moment.order, effect, before, first.actions, actions=-1)
-    seen = after if first.answer == "works" else UNSEEN if first.answer == "unknown" else Seen("fails", first.actions)
+    seen = {"fails": Seen("fails", first.actions), "unknown": UNSEEN}.get(first.answer, after)
     return altered(moment, standing, seen, before)

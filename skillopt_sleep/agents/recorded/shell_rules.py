@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import shlex
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from skillopt_sleep.agents.recorded import deciding
 from skillopt_sleep.agents.recorded.effects import Occurrence
-from skillopt_sleep.agents.recorded.history import Moment, Project, normal
-from skillopt_sleep.agents.recorded.outcomes import Outcomes, Seen
+from skillopt_sleep.agents.recorded.history import Moment, Project
+from skillopt_sleep.agents.recorded.outcomes import Outcomes
 from skillopt_sleep.agents.recorded.parts import Part, Standing
+from skillopt_sleep.agents.recorded.path_rules import path_outcomes
 from skillopt_sleep.critics.meaning import words_of
 from skillopt_sleep.domain import commands
 from skillopt_sleep.domain.sentences import AddFlag, AskBefore, CheckBefore, DoNotRun, DropFlag, RunBefore, Use
@@ -51,32 +53,57 @@ def ask_before(project: Project, rule: AskBefore) -> Iterator[Occurrence]:
 
 
 def use(project: Project, rule: Use) -> Iterator[Occurrence]:
-    """Words replaced by words. Asked is what is seen of the exact altered command, else of its head with the new words.
+    """Words replaced by words. Asked is what is seen of comparable commands that hold the new words.
 
-    Where the new words are one path, else what is seen of that path in any action.
+    Comparable to the altered command is one of its head, where that keeps the old sub-command or the words stand behind
+    the program; else one that begins with the new words and shares an operand with it, or has none where it has none.
+    Where both are paths, any action that names the new one will do.
     """
     new, old = words_of(rule.x), words_of(rule.y)
+    having = list(matching(project.with_words(new), lambda p: commands.has_run(p.simple.words, new)))
+    holding = list(matching(project.with_words(old), lambda p: commands.has_run(p.simple.words, old)))
+    of_head = {head: outcomes(iter(rows)) for head, rows in _by_head(iter(having)).items()}
+    replaced = {head: outcomes(iter(rows)) for head, rows in _by_head(iter(holding)).items()}
+    beginning = [(m, p, _operands(p, new)) for m, p in having if p.starts_with(new)]
 
     @cache
-    def of_head(head: Words) -> Outcomes:
-        found = matching(project.with_words(new), lambda p: p.head == head and commands.has_run(p.simple.words, new))
-        return outcomes(found)
+    def on(operands: frozenset[str]) -> Outcomes:
+        return Outcomes((m, p.standing) for m, p, own in beginning if (own & operands if operands else not own))
 
-    for moment, part in matching(project.with_words(old), lambda p: commands.has_run(p.simple.words, old)):
+    of_path = path_outcomes(project, rule.x, rule.y) if _is_path(new) and _is_path(old) else None
+    for moment, part in holding:
+        if _keeps_already(part, new, old):
+            continue
         at = commands.find_run(part.simple.words, old)
         words = (*part.simple.words[:at], *new, *part.simple.words[at + len(old) :])
-        if commands.has_run(part.simple.words, new) and len(new) > len(old):
-            continue  # `uv run x` holds both `uv run` and `x`: the rule is kept already
-        seen = _exactly(project, words, moment)
-        if seen.answer == "unknown":
-            seen = of_head(commands.head(words)).near(moment)
-        if seen.answer == "unknown" and len(new) == 1 and commands.paths(("", *new)):
-            seen = Outcomes((m, m.standing) for m in project.by_path.get(normal(new[0]), ())).near(moment)
+        head = commands.head(words)
+        by_head = at > 0 or (len(head) > 1 and head[1:] == part.head[1:])
+        known = of_head.get(head, Outcomes()) if by_head else on(_operands(part, old))
+        seen = known.against(moment, replaced[part.head])
+        if seen.answer == "unknown" and of_path:
+            seen = of_path(moment)
         yield deciding.altered(moment, deciding.fared(moment, part), seen, shlex.join(words))
 
 
-def _exactly(project: Project, words: Words, moment: Moment) -> Seen:
-    return outcomes(matching(project.with_words(words), lambda p: p.simple.words == words)).near(moment)
+def _keeps_already(part: Part, new: Words, old: Words) -> bool:
+    """`uv run x` holds both `uv run` and `x`: the rule that has the one for the other is kept."""
+    return len(new) > len(old) and commands.has_run(part.simple.words, new)
+
+
+def _by_head(found: Iterator[tuple[Moment, Part]]) -> dict[Words, list[tuple[Moment, Part]]]:
+    heads: dict[Words, list[tuple[Moment, Part]]] = defaultdict(list)
+    for moment, part in found:
+        heads[part.head].append((moment, part))
+    return heads
+
+
+def _operands(part: Part, run: Words) -> frozenset[str]:
+    """What a command is about: its words without the program, the run in question, options, mere dots and dashes."""
+    return frozenset(w for w in part.words[1:] if w not in run and not w.startswith("-") and any(map(str.isalnum, w)))
+
+
+def _is_path(words: Words) -> bool:
+    return len(words) == 1 and bool(commands.paths(("", *words)))
 
 
 def add_flag(project: Project, rule: AddFlag) -> Iterator[Occurrence]:
@@ -91,12 +118,12 @@ def add_flag(project: Project, rule: AddFlag) -> Iterator[Occurrence]:
         )
         return outcomes(found)
 
-    for moment, part in starting(project, prefix):
-        if not _has(part.simple.words, flag):
-            words = (*part.simple.words, *flag)
-            yield deciding.altered(
-                moment, deciding.fared(moment, part), of_head(part.head).near(moment), shlex.join(words)
-            )
+    rows = [row for row in starting(project, prefix) if not _has(row[1].simple.words, flag)]
+    lacking = {head: outcomes(iter(same)) for head, same in _by_head(iter(rows)).items()}
+    for moment, part in rows:
+        words = (*part.simple.words, *flag)
+        seen = of_head(part.head).against(moment, lacking[part.head])
+        yield deciding.altered(moment, deciding.fared(moment, part), seen, shlex.join(words))
 
 
 def drop_flag(project: Project, rule: DropFlag) -> Iterator[Occurrence]:
@@ -111,11 +138,12 @@ def drop_flag(project: Project, rule: DropFlag) -> Iterator[Occurrence]:
         )
         return outcomes(found)
 
-    for moment, part in starting(project, prefix):
-        if _has(part.simple.words, flag):
-            words = _without(part.simple.words, flag)
-            seen = of_head(commands.head(words)).near(moment)
-            yield deciding.altered(moment, deciding.fared(moment, part), seen, shlex.join(words))
+    rows = [row for row in starting(project, prefix) if _has(row[1].simple.words, flag)]
+    having = {head: outcomes(iter(same)) for head, same in _by_head(iter(rows)).items()}
+    for moment, part in rows:
+        words = _without(part.simple.words, flag)
+        seen = of_head(commands.head(words)).against(moment, having[part.head])
+        yield deciding.altered(moment, deciding.fared(moment, part), seen, shlex.join(words))
 
 
 def _has(words: Sequence[str], flag: Words) -> bool:
@@ -156,10 +184,11 @@ def _before(
     rows = list(starting(project, prefix))
     kept = [_is_kept(moment, part, earliest, is_first) for moment, part in rows]
     after = outcomes(row for row, is_kept in zip(rows, kept, strict=True) if is_kept)
+    without = outcomes(row for row, is_kept in zip(rows, kept, strict=True) if not is_kept)
     for (moment, part), is_kept in zip(rows, kept, strict=True):
         if not is_kept:
             standing = deciding.fared(moment, part)
-            yield deciding.preceded(moment, standing, after.near(moment), first.near(moment), name)
+            yield deciding.preceded(moment, standing, after.against(moment, without), first.near(moment), name)
 
 
 def _is_kept(moment: Moment, part: Part, earliest: dict[int, int], is_first: Test) -> bool:

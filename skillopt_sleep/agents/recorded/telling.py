@@ -68,4 +68,7 @@ def _why(action: Action, taken: Occurrence | None) -> str:
 
 def printable(text: str) -> str:
     """The first characters on one line, without what cannot be seen."""
-    return "".join(char if char.isprintable() else " " for char in text[:LINE]).strip()
+    clipped = text[:LINE]
+    if not clipped.isprintable():
+        clipped = "".join(char if char.isprintable() else " " for char in clipped)
+    return clipped.strip()
