@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -152,8 +151,8 @@ def _reasons(events: Sequence[StoredEvent]) -> dict[int, Said]:
 
 
 def twin_of(prompt: str) -> str:
-    """The digest of a prompt without case, spacing and numbers; "" for one too short to tell twins by."""
-    normal = re.sub(r"\d+", "0", re.sub(r"\s+", " ", prompt.casefold())).strip()
+    """The digest of a prompt without case and spacing; "" for one too short to tell twins by."""
+    normal = " ".join(prompt.casefold().split())
     if len(normal) < _SHORTEST_TWIN:
         return ""
     return hashlib.blake2b(normal.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

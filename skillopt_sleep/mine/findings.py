@@ -19,7 +19,7 @@ _LINE: Final = 400
 
 _POSITION: Final = re.compile(
     r"\s*(?:-->\s*)?(?P<path>(?:[A-Za-z]:[\\/])?[^\s:()'\"`]*[^\s:()'\"`/]\.[A-Za-z]\w{0,7})"
-    r"(?::(?P<line>\d+)(?::(?P<column>\d+))?|\((?P<row>\d+)(?:,\s?(?P<cell>\d+))?\))(?:-\d+)?(?:\s*[:\-]\s*|\s+|\Z)(?P<rest>.*)"
+    r"(?::(?P<line>\d+)(?::(?P<column>\d+))?|\((?P<row>\d+)(?:,\s?(?P<cell>\d+))?\)(?=\s*:))(?:-\d+)?(?:\s*[:\-]\s*|\s+|\Z)(?P<rest>.*)"
 )
 _IN_FILE: Final = re.compile(r"In (?P<path>[^\s:]+) line (?P<line>\d+):\s*\Z")
 _ROW: Final = re.compile(

@@ -20,9 +20,9 @@ from skillopt_sleep.mine.wording import words
 ALIKE: Final = 0.5
 """The cosine from which two prompts are one kind of request."""
 _MOST_CHARACTERS: Final = 2000
-_MOST_TERMS: Final = 160
+_MOST_TERMS: Final = 100
 _KEYS: Final = 10
-_MOST_LEADERS: Final = 32
+_MOST_LEADERS: Final = 16
 _FEWEST_WORDS: Final = 3
 _SMALL: Final = words(
     "a an the to of in on for and or but with is are be it its this that these those you we i me my us our your please "

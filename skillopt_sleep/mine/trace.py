@@ -18,6 +18,8 @@ from skillopt_sleep.mine.wording import words
 
 NEAR: Final = 8
 """An alternative stands within the next eight actions on the same object (architecture.md)."""
+_MOST_PARTS: Final = 64
+"""Simple commands of one text that are looked at."""
 QUOTE: Final = 400
 """Characters of a quote."""
 
@@ -31,12 +33,16 @@ _FILTERS: Final = words(
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An action at its place in the session. `parts` are the simple commands of a COMMAND, `findings` what it said."""
+    """An action at its place in the session. `parts` are the simple commands of a COMMAND, `findings` what it said.
+
+    `heads` are program and sub-command of each part that does the work, in order; filters and `cd` are left out.
+    """
 
     at: int
     action: Action
     episode: Episode
     parts: tuple[Simple, ...] = ()
+    heads: tuple[tuple[str, ...], ...] = ()
     findings: tuple[Finding, ...] = ()
 
     @property
@@ -50,12 +56,6 @@ class Step:
     @property
     def failed(self) -> bool:
         return self.action.outcome is ActionOutcome.ERROR
-
-    @property
-    def heads(self) -> tuple[tuple[str, ...], ...]:
-        """Program and sub-command of each part that does the work, in order; filters and `cd` are left out."""
-        working = [p for p in self.parts if p.words[0] not in _FILTERS and not p.inside]
-        return tuple(dict.fromkeys(commands.head(p.words) for p in working or self.parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +89,25 @@ def _trace(episodes: list[Episode]) -> Trace:
     rows = sorted(
         ((a.seq, i, a, e) for e in episodes for i, a in enumerate(e.actions)), key=lambda r: (r[0], r[3].id, r[1])
     )
-    steps = tuple(Step(n, a, e, _parts(a), _findings(a)) for n, (_, _, a, e) in enumerate(rows))
+    steps = tuple(_step(n, a, e) for n, (_, _, a, e) in enumerate(rows))
     first = episodes[0]
     return Trace(first.session, first.project, first.person, first.family or first.session, tuple(episodes), steps)
+
+
+def _step(at: int, action: Action, episode: Episode) -> Step:
+    parts = _parts(action)
+    return Step(at, action, episode, parts, _heads(parts), _findings(action))
 
 
 def _parts(action: Action) -> tuple[Simple, ...]:
     if action.kind is not ActionKind.COMMAND:
         return ()
-    return tuple(p for p in commands.split(action.command) if p.words and p.words[0])
+    return tuple(p for p in commands.split(action.command) if p.words and p.words[0])[:_MOST_PARTS]
+
+
+def _heads(parts: Sequence[Simple]) -> tuple[tuple[str, ...], ...]:
+    working = [p for p in parts if p.words[0] not in _FILTERS and not p.inside]
+    return tuple(dict.fromkeys(commands.head(p.words) for p in working or parts))
 
 
 def _findings(action: Action) -> tuple[Finding, ...]:

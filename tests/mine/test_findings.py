@@ -57,6 +57,11 @@ def test_the_line_of_code_below_a_finding_goes_with_it() -> None:
     assert labelled.source == "y(x);"
 
 
+def test_a_call_with_numbers_is_a_line_of_code_and_no_place() -> None:
+    (finding,) = findings_in("a.go:1:5: bad (rule)\n\tpkg.Thing(3, 4)\n")
+    assert finding.source == "pkg.Thing(3, 4)"
+
+
 def test_several_findings_keep_their_own_places() -> None:
     rows = findings_in("a.py:1:1: E101 x\na.py:2:1: E102 y\nb.py:3:1: E101 z")
     assert [(f.path, f.line, f.code) for f in rows] == [("a.py", 1, "E101"), ("a.py", 2, "E102"), ("b.py", 3, "E101")]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Final
 
 from skillopt_sleep.domain.episodes import ActionKind
@@ -26,7 +27,7 @@ _NAMED: Final = re.compile(r"[`'\"]([^`'\"\s]{3,60})[`'\"]")
 
 
 def find(trace: Trace) -> Iterator[Friction]:
-    changes = [step for step in trace.steps if step.action.kind in CHANGES and step.ok and step.action.paths]
+    changes = [_Change(step) for step in trace.steps if step.action.kind in CHANGES and step.ok and step.action.paths]
     for step in trace.steps:
         if not step.findings:
             continue
@@ -65,43 +66,52 @@ def _changes_one_of(step: Step, names: set[str]) -> bool:
     return any(same_file(path, name) for path in step.action.paths for name in names)
 
 
-def _features(step: Step, findings: Sequence[Finding], changes: Sequence[Step]) -> list[tuple[str, str]]:
+class _Change:
+    """A write, with what each of its lost lines became and where its lines stand, worked out when first asked for."""
+
+    def __init__(self, step: Step) -> None:
+        self.step = step
+        self.at = step.at
+        self.paths = step.action.paths
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return [line.strip() for line in self.step.action.new.split("\n", 1000)[:1000]]
+
+    @cached_property
+    def lost(self) -> dict[str, str]:
+        pairs = line_pairs(self.step.action.old, self.step.action.new)
+        return dict(reversed(pairs))
+
+
+def _features(step: Step, findings: Sequence[Finding], changes: Sequence[_Change]) -> list[tuple[str, str]]:
     checks = [("check" if len(step.heads) > 1 else "alone", " ".join(head)) for head in step.heads]
     kinds = [("ending", kind) for kind in dict.fromkeys(ending(f.path) for f in findings)]
     rows: dict[tuple[str, str], None] = {}
     for finding in findings[:_MOST_LINES]:
-        of_file = [c for c in changes if any(same_file(p, finding.path) for p in c.action.paths)]
+        of_file = [c for c in changes if any(same_file(p, finding.path) for p in c.paths)]
         before = [c for c in of_file if c.at < step.at]
         after = [c for c in of_file if step.at < c.at <= step.at + 2 * len(findings) + 8]
         rows.update(dict.fromkeys(_bad_rows(finding, before, after)))
     return [*checks, *kinds, *list(rows)[:_MOST_LINES]]
 
 
-def _bad_rows(finding: Finding, before: Sequence[Step], after: Sequence[Step]) -> Iterator[tuple[str, str]]:
+def _bad_rows(finding: Finding, before: Sequence[_Change], after: Sequence[_Change]) -> Iterator[tuple[str, str]]:
     """Features `bad`: the write's id, the line and what it became, parted by NULs."""
     for change in reversed(before[-40:]):
-        if line := _named_line(finding, change.action.new):
-            mended = _became(line, after)
-            yield "bad", "\0".join((str(change.action.id), ending(finding.path), line, mended))
+        if line := _named_line(finding, change.lines):
+            mended = next((c.lost[line] for c in after if line in c.lost), "")
+            yield "bad", "\0".join((str(change.step.action.id), ending(finding.path), line, mended))
             return
 
 
-def _named_line(finding: Finding, new: str) -> str:
+def _named_line(finding: Finding, lines: Sequence[str]) -> str:
     """The line of a write that a finding speaks of: the one it prints, else the one with the name it quotes."""
-    lines = [line.strip() for line in new.split("\n", 1000)[:1000]]
     if finding.source:
         return finding.source if finding.source in lines else ""
     names = [name for name in _NAMED.findall(finding.message) if telling(name)]
     holding = [line for line in lines if any(name in line for name in names)]
     return holding[0] if len(holding) == 1 else ""
-
-
-def _became(line: str, after: Sequence[Step]) -> str:
-    for change in after:
-        for gone, come in line_pairs(change.action.old, change.action.new):
-            if gone == line:
-                return come
-    return ""
 
 
 def bad_lines(members: Sequence[Friction]) -> list[tuple[str, Bad]]:
