@@ -97,8 +97,8 @@ def test_a_long_document_is_one_line_that_is_never_folded() -> None:
     view.line({"text": "x " * 500})
     view.document({"a": "é"})
     first, second = view.said[0].splitlines()
-    assert json.loads(first) == {"text": "x " * 500}
-    assert second == '{"a": "é"}'
+    assert json.loads(first) == {"format": 1, "text": "x " * 500}
+    assert second == '{"format": 1, "a": "é"}'
 
 
 def test_a_table_shows_nothing_computed_as_a_dash() -> None:

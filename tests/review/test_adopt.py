@@ -16,7 +16,7 @@ from skillopt_sleep.clock import FixedClock
 from skillopt_sleep.domain.proposals import Proposal
 from skillopt_sleep.errors import AdoptionError
 from skillopt_sleep.review import blocks, skills
-from skillopt_sleep.review.adopt import AdoptionRefused, adopt, rollback
+from skillopt_sleep.review.adopt import AdoptionRefused, adopt, recover, rollback
 from skillopt_sleep.review.ledgers import MemoryLedger
 from skillopt_sleep.review.targets import pins
 
@@ -348,6 +348,40 @@ def test_a_file_that_changes_while_it_is_replaced_is_kept(
     with pytest.raises(AdoptionRefused, match="changed while it was being replaced"):
         adopt(made.proposal(base=LIVE), [], [made.target(root, SKILL)], ledger, clock, watch=meanwhile)
     assert tree(path.parent) == {"SKILL.md": b"mine\n"}
+
+
+def test_a_link_planted_where_the_temporary_file_goes_is_not_followed(
+    made: ModuleType, root: Path, tmp_path: Path, ledger: MemoryLedger, clock: FixedClock
+) -> None:
+    path, victim = put(root / SKILL, LIVE.encode()), put(tmp_path / "victim", b"precious")
+    names: list[str] = []
+
+    def plant(call: str) -> None:
+        if call == "open":
+            (adoption,) = ledger.kept
+            names.append(f".skillopt-sleep-{adoption}-SKILL.md.tmp")
+            (path.parent / names[0]).symlink_to(victim)
+
+    with pytest.raises(AdoptionRefused, match="file exists"):
+        adopt(made.proposal(base=LIVE), [], [made.target(root, SKILL)], ledger, clock, watch=plant)
+    assert victim.read_bytes() == b"precious"
+    assert path.read_bytes() == LIVE.encode()
+
+
+def test_targets_are_changed_by_one_at_a_time(
+    made: ModuleType, root: Path, ledger: MemoryLedger, clock: FixedClock
+) -> None:
+    adoption = adopt(made.proposal(), [], [made.target(root, SKILL)], ledger, clock)
+    before = tree(root)
+    with ledger.exclusive():
+        for work in (
+            lambda: adopt(made.proposal(), [], [made.target(root, OTHER)], ledger, clock),
+            lambda: rollback(adoption, ledger),
+            lambda: recover(ledger),
+        ):
+            with pytest.raises(RuntimeError, match="held already"):
+                work()
+    assert tree(root) == before
 
 
 def test_a_rollback_is_refused_when_a_file_has_changed_and_says_what(

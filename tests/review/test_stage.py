@@ -84,6 +84,14 @@ def test_what_the_document_says_already_is_never_staged(made: ModuleType) -> Non
     assert staged.edits[0].status == "missed"
 
 
+def test_edits_that_undo_each_other_are_never_staged(made: ModuleType) -> None:
+    live = made.proposal(made.result("- Use `pnpm`.")).candidate
+    there = made.result("- Use `yarn`.", op="replace", anchor="- Use `pnpm`.")
+    back = made.result("- Use `pnpm`.", op="replace", anchor="- Use `yarn`.")
+    assert stage.stage(made.LEARNED, live, [there], night="n", now_ms=1).proposal is not None
+    assert stage.stage(made.LEARNED, live, [there, back], night="n", now_ms=1).proposal is None
+
+
 def test_a_difference_in_final_newlines_is_no_difference() -> None:
     assert same("a\r\nb", "a\nb\n\n")
     assert not same("a\nb", "a b")
