@@ -108,10 +108,10 @@ def harvest_alone(
 
 def demo(call: Call) -> None:
     """A night on the shipped sample, in a throw-away home; adopted and rolled back before your eyes."""
-    from skillopt_sleep.sample import show_demo
+    from skillopt_sleep.cli import demonstration
 
     with tempfile.TemporaryDirectory(prefix="skillopt-sleep-demo-") as folder:
-        show_demo(call, Path(folder))
+        demonstration.demo(call, Path(folder).resolve())
 
 
 def must_exist(paths: Sequence[Path]) -> None:
