@@ -16,7 +16,7 @@ class Metric:
     """`hard`, `soft`, or `mixed = (1 - weight) hard + weight soft`.
 
     `costs` are weights of objectives that should fall (tokens, seconds, tool_errors), together at most 1. They speak
-    only where the two attempts score alike, so success is never bought by them on any task.
+    only where the two attempts score alike and both were measured, so success is never bought by them on any task.
     """
 
     kind: Literal["hard", "soft", "mixed"] = "hard"
@@ -41,8 +41,9 @@ class Metric:
         if abs(d) > _TINY or not self.costs:
             return max(-1.0, min(1.0, d))
         return sum(
-            weight * _saving(live.objectives.get(name, 0.0), candidate.objectives.get(name, 0.0))
+            weight * _saving(live.objectives[name], candidate.objectives[name])
             for name, weight in self.costs.items()
+            if name in live.objectives and name in candidate.objectives
         )
 
 

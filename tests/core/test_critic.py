@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillopt_core import LookGate, Memory, ModelCritic, Schedule, evolve
@@ -89,9 +89,9 @@ def test_a_task_with_good_and_bad_runs_shows_the_contrast() -> None:
 
 
 def test_support_is_counted_from_tasks_that_were_really_shown() -> None:
-    model = Model(lambda _: patterns(ADD, tasks=["T2", "T9", "task one", "T1", "T2"]))
-    (edit,) = one_patch(model, [attempt("one", 0), attempt("two", 0)]).edits
-    assert edit == Edit("add", "", "- Say yes.", frozenset({"one", "two"}), Label.SKILL_DEFECT, "because")
+    model = Model(lambda _: patterns(ADD, tasks=["T3", "T9", "task two", "T1", "T3"]))
+    (edit,) = one_patch(model, [attempt("one", 0), attempt("two", 0), attempt("three", 0)]).edits
+    assert edit == Edit("add", "", "- Say yes.", frozenset({"one", "three"}), Label.SKILL_DEFECT, "because")
 
 
 def test_a_lapse_is_told_apart_from_a_defect() -> None:
@@ -196,6 +196,7 @@ def test_hostile_text_stays_inside_its_fence(text: str) -> None:
     assert outside.count("<") == 0  # no fence was opened or closed by what it holds
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_no_text_can_close_its_fence(text: str) -> None:
     block = fenced("data", text)

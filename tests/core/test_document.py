@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillopt_core.blocks import remind, reminders, with_guidance
-from skillopt_core.document import Kind, parse
+from skillopt_core.document import Block, Kind, parse
 from skillopt_core.frontmatter import description_span, quoted
 
 MARKDOWN = st.lists(
@@ -36,6 +36,7 @@ def documents(draw: st.DrawFn) -> str:
     return draw(st.sampled_from(["", "\ufeff"])) + text + draw(st.sampled_from(["", "last"]))
 
 
+@settings(deadline=None)
 @given(st.one_of(st.text(), documents()))
 def test_parse_then_render_is_the_identity_for_any_text(text: str) -> None:
     page = parse(text)
@@ -60,6 +61,7 @@ def test_lines_are_told_apart() -> None:
 def test_an_unclosed_protected_block_protects_the_rest() -> None:
     page = parse("a\n<!-- SLOW_UPDATE_START -->\nb\n# c\n")
     assert page.kinds[1:] == (Kind.GUARD,) * 3
+    assert page.blocks == (Block("SLOW_UPDATE", 1, 3),)
     assert page.headings == ()
 
 
@@ -93,6 +95,7 @@ def test_a_description_is_read_in_each_scalar_style(yaml: str, value: str) -> No
     assert parse(f"---\nname: x\n{yaml}\nother: y\n---\nbody\n").description == value
 
 
+@settings(deadline=None)
 @given(st.text(alphabet=st.characters(blacklist_categories=("Cs", "Cc")), max_size=60))
 def test_a_written_description_reads_back(value: str) -> None:
     span = description_span(f"---\ndescription: {quoted(value)}\n---\n")

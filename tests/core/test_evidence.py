@@ -6,7 +6,7 @@ import itertools
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillopt_core.gate.evidence import (
@@ -39,6 +39,7 @@ def test_one_loss_costs_three_wins() -> None:
     assert e_value([1.0] * 11 + [-1.0]) < 100 <= e_value([1.0] * 12 + [-1.0])
 
 
+@settings(deadline=None)
 @given(DS)
 def test_evidence_is_the_mean_over_bets_of_a_product(ds: list[float]) -> None:
     plain = sum(math.prod(1 + b * d for d in ds) for b in BETS) / len(BETS)
@@ -62,6 +63,7 @@ def test_a_thousand_wins_do_not_overflow() -> None:
     assert math.isfinite(e_value([1.0] * 5000))
 
 
+@settings(deadline=None)
 @given(DS, st.sampled_from([20.0, 100.0]))
 def test_needed_is_the_least_number_of_wins(ds: list[float], threshold: float) -> None:
     n = needed(ds, threshold)
@@ -76,6 +78,7 @@ def test_projection_goes_on_as_it_went() -> None:
     assert projected([1 / 3, 0.0] * 10, 100) is not None
 
 
+@settings(deadline=None)
 @given(DS.filter(bool))
 def test_the_interval_holds_the_mean_and_mirrors(ds: list[float]) -> None:
     bounds = interval(ds)

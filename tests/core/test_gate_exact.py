@@ -6,7 +6,7 @@ import itertools
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -20,6 +20,7 @@ def by_counting(ds: list[Fraction]) -> float:
     return sum(sum(s * d for s, d in zip(signs, ds, strict=True)) >= seen for signs in flips) / len(flips)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 5), st.lists(st.integers(-5, 5), min_size=1, max_size=10))
 def test_the_sign_flip_p_counts_all_flips(repeats: int, steps: list[int]) -> None:
     ds = [Fraction(max(min(step, repeats), -repeats), repeats) for step in steps]
@@ -49,6 +50,7 @@ def test_real_valued_differences_are_sampled_with_a_seed() -> None:
     assert sign_flip_p([0.1234567 + n / 1e4 for n in range(40)], seed=1) == 1 / (1 + FLIPS)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 60), st.integers(0, 60), st.floats(0, 1))
 def test_the_binomial_tail_agrees_with_scipy(k: int, n: int, rate: float) -> None:
     assert binomial_tail(k, n, rate) == pytest.approx(float(stats.binom.sf(k - 1, n, rate)), rel=1e-8, abs=1e-12)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillopt_core.schedule import Schedule
@@ -29,6 +29,7 @@ def test_an_epoch_has_as_many_steps_as_the_batches_need() -> None:
     assert list(Schedule().steps(0)) == []
 
 
+@settings(deadline=None)
 @given(st.integers(1, 50), st.integers(1, 12), st.integers(1, 3), st.integers(0, 9))
 def test_every_train_task_is_seen_once_an_epoch(train: int, batch: int, epochs: int, seed: int) -> None:
     tasks = [Task(str(n), "") for n in range(train)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillopt_core.document import parse
@@ -223,6 +223,7 @@ EDITS = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(PIECES, st.sampled_from(["\n", "\r\n", "\r"]), st.lists(EDITS, max_size=4), st.booleans())
 def test_bytes_outside_the_edits_stay_as_they_were(
     lines: list[str], ending: str, edits: list[Edit], final: bool
@@ -241,6 +242,7 @@ def test_bytes_outside_the_edits_stay_as_they_were(
         assert candidate.skill.text == text
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200), st.lists(EDITS, max_size=4))
 def test_any_text_survives_any_edits(text: str, edits: list[Edit]) -> None:
     candidate = update(Skill(text), Patch(tuple(edits)))
