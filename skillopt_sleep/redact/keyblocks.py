@@ -1,0 +1,60 @@
+"""Private keys in blocks of base64 lines: whole, cut off at either end, quoted, indented, numbered, on one line."""
+
+from __future__ import annotations
+
+import re
+
+_BREAK = rb"(?:\r?\n|\\{1,2}r\\{1,2}n|\\{1,2}n|[ ]|)"
+_MARGIN = rb"(?:[ \t>|#*\"'+]|-(?!-)|[0-9]{1,6}(?:\t|\xe2\x86\x92|[:|])){0,24}+"
+_BEGIN = re.compile(
+    rb"-----BEGIN[ A-Z0-9_-]{0,40}?PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-[0-9]:", re.IGNORECASE
+)
+_END = re.compile(_BREAK + _MARGIN + rb"-{5,6}END[ A-Z0-9_-]{0,40}?PRIVATE KEY(?: BLOCK)?-----", re.IGNORECASE)
+_FULL = re.compile(_BREAK + _MARGIN + rb"[A-Za-z0-9+/]{30,}+={0,2}[ \t\"',+]{0,4}")
+_LAST = re.compile(_BREAK + _MARGIN + rb"=?[A-Za-z0-9+/]{1,}+={0,2}(?=[\s\"'`\\,;)-]|\Z)")
+_HEADING = re.compile(rb"(?:\r?\n|\\n)" + _MARGIN + rb"(?:[A-Za-z][A-Za-z-]{1,24}: [^\r\n\\]{0,200}|(?=[\r\n\\]))")
+_SOLID = re.compile(rb"(?=[A-Za-z+/]*[0-9])[A-Za-z0-9+/]{8,}")
+_KEY_LINE = re.compile(_MARGIN + rb"(?P<run>[A-Za-z0-9+/]{1,200}+={0,2})[ \t\"',+\\\r]{0,8}")
+_BARE_MARGIN = re.compile(_MARGIN)
+_RUN_TO_END = re.compile(rb"[A-Za-z0-9+/]{8,}+={0,2}\Z")
+_WIDEST = 200
+
+
+def key_from_begin(scan: bytes, at: int) -> tuple[int, int] | None:
+    """The block that begins at `at`, to its end line, or as far as lines of base64 go. A mere mention is none."""
+    begin = _BEGIN.match(scan, at)
+    if begin is None:
+        return None
+    stop = body = begin.end()
+    while line := _FULL.match(scan, stop) or _HEADING.match(scan, stop):
+        stop = line.end()
+    last = _LAST.match(scan, stop)
+    if last and (stop > body or _SOLID.search(last[0])):
+        stop = last.end()
+    end = _END.match(scan, stop)
+    if not _SOLID.search(scan, body, stop):
+        return None
+    return at, end.end() if end else stop
+
+
+def key_before_end(scan: bytes, at: int) -> tuple[int, int] | None:
+    """The lines of base64 right above an end line whose beginning was cut off."""
+    end = _END.match(scan, at)
+    if end is None:
+        return None
+    start = stop = at
+    while True:
+        floor = max(0, stop - _WIDEST)
+        newline, escaped = scan.rfind(b"\n", floor, stop), scan.rfind(b"\\n", floor, stop)
+        begin = max(newline + 1, escaped + 2 if escaped >= 0 else 0, floor)
+        line = _KEY_LINE.fullmatch(scan, begin, stop)
+        if line and (len(line["run"]) >= 30 or start == at):
+            start = begin
+        elif not _BARE_MARGIN.fullmatch(scan, begin, stop):
+            break
+        if begin <= floor:
+            break
+        stop = newline if newline + 1 == begin else escaped
+    rest = _RUN_TO_END.search(scan, max(0, stop - _WIDEST), stop) if start < at else None
+    start = rest.start() if rest else start
+    return (start, end.end()) if _SOLID.search(scan, start, at) else None

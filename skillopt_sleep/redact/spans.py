@@ -1,0 +1,74 @@
+"""Where in a scanned buffer something must go, and the marks left in its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from skillopt_sleep.redact.vendors import VENDORS
+
+KINDS = frozenset(
+    {vendor.kind for vendor in VENDORS}
+    | {"authorization", "cookie", "custom", "encoded", "jwt", "key", "password", "private-key", "signature"}
+    | {"token", "url"}
+)
+"""All words that may stand in a placeholder. A closed set: `[redacted:` with anything else hides nothing from us."""
+
+PLACEHOLDER = re.compile(rb"\[redacted:(?:" + b"|".join(sorted(kind.encode() for kind in KINDS)) + rb")\]")
+
+
+class Span(NamedTuple):
+    """A half-open range of bytes that holds a secret of the given kind."""
+
+    start: int
+    end: int
+    kind: str
+
+
+def placeholder(kind: str) -> bytes:
+    return b"[redacted:" + kind.encode() + b"]"
+
+
+def united(spans: Iterable[Span]) -> list[Span]:
+    """Sorted and disjoint; where spans overlap, their union under the kind of the longest."""
+    merged: list[Span] = []
+    longest = 0
+    for span in sorted(spans):
+        if merged and span.start < merged[-1].end:
+            last = merged[-1]
+            size = span.end - span.start
+            kind = span.kind if size > longest else last.kind
+            longest = max(longest, size)
+            merged[-1] = Span(last.start, max(last.end, span.end), kind)
+        elif span.end > span.start:
+            merged.append(span)
+            longest = span.end - span.start
+    return merged
+
+
+def outside(spans: Sequence[Span], kept: Sequence[tuple[int, int]]) -> Iterator[Span]:
+    """The parts of `spans` that lie in none of the sorted, disjoint ranges `kept`."""
+    at = 0
+    for span in spans:
+        while at < len(kept) and kept[at][1] <= span.start:
+            at += 1
+        start, index = span.start, at
+        while index < len(kept) and kept[index][0] < span.end:
+            if kept[index][0] > start:
+                yield Span(start, kept[index][0], span.kind)
+            start = max(start, kept[index][1])
+            index += 1
+        if start < span.end:
+            yield Span(start, span.end, span.kind)
+
+
+def rewritten(raw: bytes, spans: Iterable[Span]) -> bytes:
+    """`raw` with a placeholder for each of the sorted, disjoint spans."""
+    pieces: list[bytes] = []
+    at = 0
+    for span in spans:
+        pieces += [raw[at : span.start], placeholder(span.kind)]
+        at = span.end
+    pieces.append(raw[at:])
+    return b"".join(pieces)
