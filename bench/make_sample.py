@@ -54,7 +54,7 @@ ONCE = (
     ("curly", "if (open) close();", "if (open) { close(); }"),
 )
 TAKEN = ("row.changedAt = {};\n", "audit.push([row.id, {}]);\n", "const age = {} - row.createdAt;\n")
-PUSHES = (6, 17, 30, 41)
+PUSHES = (0, 17, 30, 41)
 """Sessions in which a push is refused: none of Codex, whose transcripts do not say who refused."""
 GONE = ("src/types/index.d.ts", "scripts/seed.ts", "src/server/routes.ts", "test/helpers.ts")
 
@@ -216,8 +216,9 @@ def claude(one: Session, chance: random.Random) -> Iterator[str]:
         name = f"msg_{chance.getrandbits(80):020x}"
         cached = {"cache_creation_input_tokens": 400, "cache_read_input_tokens": 18_000}
         usage = {"input_tokens": 9, **cached, "output_tokens": tokens}
-        message = {"id": name, "type": "message", "role": "assistant", "model": "claude-sonnet-4-6", "content": [block],
-                   "stop_reason": "tool_use" if block["type"] == "tool_use" else "end_turn", "usage": usage}  # fmt: skip
+        message = {"id": name, "type": "message", "role": "assistant", "model": "claude-sonnet-4-6",
+                   "content": [block], "usage": usage,
+                   "stop_reason": "tool_use" if block["type"] == "tool_use" else "end_turn"}  # fmt: skip
         return record("assistant", message, requestId=f"req_{name[4:16]}")
 
     yield record("user", {"role": "user", "content": one.prompt}, origin={"kind": "human"}, promptSource="typed")

@@ -34,7 +34,7 @@ def _session(
         if (agent, event.key) not in taken:
             folded[event.key] = event
     taken.update((agent, key) for key in folded)
-    name = f"{agent}/{Path(path).stem}"
+    name = f"{agent}/{Path(path).parent.name if Path(path).stem == 'events' else Path(path).stem}"
     events = tuple(_event(name, number * ROW + n, n, event) for n, event in enumerate(folded.values()))
     times = [e.at_ms for e in events if e.at_ms is not None]
     cwd = facts.cwds[0] if facts.cwds else ""
