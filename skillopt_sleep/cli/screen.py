@@ -88,21 +88,24 @@ def tag(edit: ProposedEdit) -> Text:
 
 def why_lines(edit: ProposedEdit) -> Iterable[Text]:
     """Why to believe one edit, in full; also what is shown where there is no terminal."""
-    wanted, why = words.needs(edit.verdict), edit.why or edit.verdict.why
-    yield Text(one_line(words.believe(edit.verdict) if not wanted else why))
+    wanted, seen = words.needs(edit.verdict), words.seen(edit)
+    yield Text(one_line(seen))
     if edit.verdict.units:
         yield squares(edit.verdict)
-    if wanted and wanted != why:
+    if wanted and wanted != seen:
         yield Text("needs ", "yellow").append(one_line(wanted))
     if edit.stake is not None:
         yield Text(f"wasted so far: {words.stake_words(edit.stake)}")
     for said in edit.provenance[:4]:
         by = f"{AUTHORS[said.author]}, {words.short_day(said.at_ms)}"
-        yield Text(f"“{one_line(said.text, 300)}” ").append(by, "dim")
+        yield Text(f"“{one_line(said.text, 240)}” ").append(by, "dim")
     if edit.predicate:
         yield Text(f"figures are for: {one_line(edit.predicate)}", "dim")
+    why = edit.why or edit.verdict.why
     if figures := words.figures(edit.verdict):
         yield Text(figures, "dim")
+    if wanted and why != seen:
+        yield Text(one_line(why), "dim")
 
 
 def squares(verdict: Verdict) -> Text:
@@ -124,7 +127,7 @@ def session_lines(verdict: Verdict) -> Iterable[Text]:
         style = "green" if unit.d > 0 else "red" if unit.d < 0 else ""
         where = f"{words.short_day(unit.began or None):<8}{one_line(unit.unit, 16):<17}"
         row = Text(f"{where}{unit.before:>6.2f}{unit.after:>6.2f}")
-        yield row.append(f"{unit.d:>+6.2f}", style).append(f"  {one_line(unit.note)}", "dim")
+        yield row.append(f"{words.signed(unit.d):>6}", style).append(f"  {one_line(unit.note)}", "dim")
 
 
 def change_lines(before: str, after: str) -> Iterable[Text]:

@@ -20,7 +20,7 @@ from rich.text import Text
 from skillopt_sleep.cli import screen
 from skillopt_sleep.clock import Clock
 from skillopt_sleep.domain.proposals import Adoption, Decision, Proposal, ProposedEdit
-from skillopt_sleep.domain.reports import DocumentResult, NightReport
+from skillopt_sleep.domain.reports import DocumentResult, NightReport, Recurring, RefusedAction
 from skillopt_sleep.errors import SleepError
 from skillopt_sleep.redact import printable
 from skillopt_sleep.review import words
@@ -33,6 +33,8 @@ from skillopt_sleep.review.session import Desk, sit
 from skillopt_sleep.review.stage import by_number, in_reading_order
 
 _TAG = screen.TAG
+_MOST_LISTED = 5
+_SHORT = 100
 Step = Callable[[str, int, int], None]
 """How long work tells where it is: what it does, how much is done, how much there is (0: unknown)."""
 
@@ -230,35 +232,30 @@ class View:
         verdict.pad_right(max(_TAG - verdict.cell_len, 0))
         line = Text(f"{edit.n:>2}  ").append_text(verdict).append("  ")
         self._indented(line.append_text(screen.rule(words.rule_text(edit))), 1)
-        wanted = words.needs(edit.verdict)
-        why = words.believe(edit.verdict) if not wanted else edit.why or edit.verdict.why
+        wanted, seen = words.needs(edit.verdict), words.seen(edit)
         stake = f"; wasted so far {words.stake_words(edit.stake)}" if edit.stake and not wanted else ""
-        more = f"; needs {wanted}" if wanted and wanted != why else ""
-        self._indented(Text(one_line(why + stake + more), "dim"), _TAG + 7)
+        more = f"; needs {wanted}" if wanted and wanted != seen else ""
+        self._indented(Text(one_line(seen + stake + more), "dim"), _TAG + 7)
 
     def _found(self, report: NightReport) -> None:
         """What was refused, what comes back, what is too rare: the five dearest of each."""
-        refusals = [
-            (words.count(r.times, "time"), r.action, r.reasons[0].text if r.reasons else "no reason given")
-            for r in report.refusals
-        ]
-        recurring = [
-            (words.count(r.times, "time"), r.title, words.share(r.stake.output_share) + " of output" if r.stake else "")
-            for r in in_order(report.recurring)
-        ]
-        rare = [(words.count(r.sessions, "session"), r.title, r.why) for r in report.rare]
-        for title, rows in (
-            ("What was refused, and why", refusals),
-            ("What comes back", recurring),
-            ("Seen, too rare to test", rare),
-        ):
-            if rows:
-                self._result(Text(f"\n{title}", "bold"))
-            for times, what, why in rows[:5]:
-                self._result(Text(f"  {times:>10}  {one_line(what, 60)}").append(f"  {one_line(why, 100)}", "dim"))
-            if len(rows) > 5:
-                self._result(Text(f"  {'':>10}  and {len(rows) - 5} more in the report", "dim"))
+        self._list("What was refused, and why", [(r.times, "time", r.action, _reason(r)) for r in report.refusals])
+        recurring = in_order(report.recurring)
+        self._list("What comes back", [(r.times, "time", r.title, _share(r)) for r in recurring])
+        self._list("Seen, too rare to test", [(r.sessions, "session", r.title, r.why) for r in report.rare])
         self._result(Text(""))
+
+    def _list(self, title: str, rows: Sequence[tuple[int, str, str, str]]) -> None:
+        if rows:
+            self._result(Text(f"\n{title}", "bold"))
+        for n, unit, what, more in rows[:_MOST_LISTED]:
+            line = Text(f"{words.count(n, unit):>11}  ").append_text(screen.rule(what))
+            short = len(what) + len(more) < _SHORT
+            self._indented(line.append(f"  {one_line(more)}", "dim") if short else line, 1)
+            if more and not short:
+                self._indented(Text(one_line(more, 200), "dim"), 14)
+        if len(rows) > _MOST_LISTED:
+            self._indented(Text(f"and {len(rows) - _MOST_LISTED} more in the report", "dim"), 14)
 
     def _proposal(self, proposal: Proposal) -> None:
         title = Text(one_line(words.title_of(proposal.document)), "bold")
@@ -305,6 +302,14 @@ class View:
 
     def _talk(self, text: Text) -> None:
         self.err.print(text, soft_wrap=True)
+
+
+def _reason(refused: RefusedAction) -> str:
+    return f"“{refused.reasons[0].text}”" if refused.reasons else "no reason was given"
+
+
+def _share(seen: Recurring) -> str:
+    return f"{words.share(seen.stake.output_share)} of all output" if seen.stake else ""
 
 
 def _inner(document: dict[str, object]) -> dict[str, object]:

@@ -11,17 +11,20 @@ import hashlib
 from collections.abc import Iterable
 from functools import cache
 from importlib import resources
+from typing import Final
 
 from skillopt_core.types import Outcome, UnitScore
+from skillopt_sleep.domain.frictions import Quote
 from skillopt_sleep.domain.proposals import ProposedEdit
 from skillopt_sleep.domain.reports import DocumentResult, NightReport, RefusedAction
 from skillopt_sleep.review import charts, words
 from skillopt_sleep.review.lines import amount, in_order, read_line, spent_line
 from skillopt_sleep.review.morning import Morning, morning
-from skillopt_sleep.review.plain import escaped, escaped_rule
+from skillopt_sleep.review.plain import escaped, escaped_rule, one_line
 from skillopt_sleep.review.stage import by_number
 
-_TONES = {
+MOST_QUOTED: Final = 240
+_TONES: Final = {
     Outcome.ACCEPT: "good",
     Outcome.SUPPORTED: "good",
     Outcome.ABSTAIN: "wait",
@@ -67,7 +70,8 @@ def _frame(title: str, body: str) -> str:
 
 
 def _head(report: NightReport, head: Morning) -> str:
-    projects = f" · {', '.join(map(escaped, report.projects))}" if report.projects else ""
+    named = ", ".join(dict.fromkeys(escaped(words.project(path)) for path in report.projects))
+    projects = f" · {named}" if named else ""
     as_of = f" · as of {words.day(report.as_of_ms)}" if report.as_of_ms is not None else ""
     leads = "".join(f'<p class="lead">{escaped(text)}</p>' for text in (head.more, head.why, head.saved) if text)
     then = f'<p class="next">{escaped(head.then)} <kbd>{escaped(head.command)}</kbd></p>' if head.command else ""
@@ -112,13 +116,13 @@ def _document(document: DocumentResult) -> str:
 
 def _edit(edit: ProposedEdit) -> str:
     tone = "none" if edit.status in {"missed", "dropped"} else _TONES.get(edit.verdict.outcome, "none")
-    wanted, why = words.needs(edit.verdict), edit.why or edit.verdict.why
+    wanted, seen = words.needs(edit.verdict), words.seen(edit)
     facts = [
         charts.evidence(edit.verdict),
-        f"<p>{escaped(_capital(why if wanted else words.believe(edit.verdict)))}.</p>",
-        f"<p>Needs {escaped(wanted)}.</p>" if wanted and wanted != why else "",
+        f"<p>{escaped(_capital(seen))}.</p>",
+        f"<p>Needs {escaped(wanted)}.</p>" if wanted and wanted != seen else "",
         f'<p class="soft">Wasted so far: {escaped(words.stake_words(edit.stake))}.</p>' if edit.stake else "",
-        *(_quote(said.text, f"{_AUTHORS[said.author]}, {words.short_day(said.at_ms)}") for said in edit.provenance[:3]),
+        *map(_said, edit.provenance[:3]),
         _details(edit),
     ]
     return (
@@ -129,8 +133,12 @@ def _edit(edit: ProposedEdit) -> str:
     )
 
 
-def _quote(text: str, by: str) -> str:
-    return f"<blockquote>{escaped(text)}<footer>{escaped(by)}</footer></blockquote>"
+def _said(quote: Quote) -> str:
+    """A quote with its author; what no person said is shown as code."""
+    said = escaped(one_line(quote.text, MOST_QUOTED))
+    words_ = said if quote.author == "person" else f"<code>{said}</code>"
+    by = f"{_AUTHORS[quote.author]}, {words.short_day(quote.at_ms)}"
+    return f"<blockquote>{words_}<footer>{by}</footer></blockquote>"
 
 
 _LEGEND = (
@@ -144,10 +152,10 @@ def _details(edit: ProposedEdit) -> str:
     """The table of units, the predicate and the last figures, folded away."""
     verdict = edit.verdict
     figures = words.figures(verdict)
-    sight = words.believe(verdict) if words.needs(verdict) and verdict.counts else ""
+    why = edit.why or verdict.why
     lines = [
         f"<p>The figures are for this reading: {escaped_rule(edit.predicate)}.</p>" if edit.predicate else "",
-        f"<p>{escaped(_capital(sight))}.</p>" if sight else "",
+        f"<p>{escaped(_capital(why))}.</p>" if why and why != words.seen(edit) else "",
         f'<p class="soft">{escaped(figures)}.</p>' if figures else "",
         _units(verdict.units),
     ]
@@ -163,7 +171,7 @@ def _units(units: Iterable[UnitScore]) -> str:
     rows = "".join(
         f"<tr><td>{words.short_day(unit.began or None)}</td><td>{escaped(unit.unit)}</td>"
         f'<td class="figure">{unit.before:.2f}</td><td class="figure">{unit.after:.2f}</td>'
-        f'<td class="figure {"plus" if unit.d > 0 else "minus" if unit.d < 0 else ""}">{unit.d:+.2f}</td>'
+        f'<td class="figure {"plus" if unit.d > 0 else "minus" if unit.d < 0 else ""}">{words.signed(unit.d)}</td>'
         f"<td>{escaped(unit.note)}</td></tr>"
         for unit in sorted(units, key=lambda unit: unit.began)
     )
@@ -184,15 +192,15 @@ def _rows(rows: Iterable[str]) -> str:
 
 
 def _row(title: str, aside: str, below: str = "") -> str:
-    return f'<li><div class="top"><span>{escaped(title)}</span><span>{escaped(aside)}</span></div>{below}</li>'
+    return f'<li><div class="top"><span>{escaped_rule(title)}</span><span>{escaped(aside)}</span></div>{below}</li>'
 
 
 def _refusal(refused: RefusedAction) -> str:
-    who = f" · {refused.person}" if refused.person else ""
+    who = f" · {refused.person}" if refused.person and refused.person not in refused.action else ""
     times = f"{words.count(refused.times, 'time')} in {words.count(refused.sessions, 'session')}{who}"
-    said = "".join(_quote(reason.text, words.short_day(reason.at_ms)) for reason in refused.reasons[:3])
+    said = "".join(map(_said, refused.reasons[:3]))
     reason = said or '<p class="caveat">No reason was given.</p>'
-    top = f"<code>{escaped(refused.action)}</code>"
+    top = escaped_rule(refused.action) if "`" in refused.action else f"<code>{escaped(refused.action)}</code>"
     return f'<li><div class="top"><span>{top}</span><span>{escaped(times)}</span></div>{reason}</li>'
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
 from typing import Final
 
 from skillopt_sleep.redact import printable
@@ -27,6 +28,11 @@ def kept_line(text: str) -> str:
 def markdown(text: str) -> str:
     """Text that Markdown shows as it is, on one line: no markup, no link, no mention, no list or heading."""
     return _OPENING.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", one_line(text)))
+
+
+def markdown_rule(text: str) -> str:
+    """A rule for Markdown: what stands in backticks is code, nothing else is markup."""
+    return _spliced(one_line(text), markdown, code)
 
 
 def code(text: str) -> str:
@@ -56,10 +62,19 @@ def escaped_lines(text: str) -> str:
 
 def escaped_rule(text: str) -> str:
     """A rule for HTML: what stands in backticks is code, nothing else is markup."""
-    line = one_line(text)
+    return _spliced(one_line(text), html.escape, lambda inner: f"<code>{html.escape(inner)}</code>")
+
+
+def _spliced(line: str, prose: Callable[[str], str], code_span: Callable[[str], str]) -> str:
+    """The parts of a line in and between backticks, each made harmless in its own way, spaces between them kept."""
     parts: list[str] = []
     last = 0
     for found in _CODE.finditer(line):
-        parts += [html.escape(line[last : found.start()]), f"<code>{html.escape(found[2].strip())}</code>"]
+        parts += [_padded(line[last : found.start()], prose), code_span(found[2].strip())]
         last = found.end()
-    return "".join([*parts, html.escape(line[last:])])
+    return "".join([*parts, _padded(line[last:], prose)])
+
+
+def _padded(text: str, prose: Callable[[str], str]) -> str:
+    lead, trail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :] if text.strip() else ""
+    return f"{lead}{prose(text.strip())}{trail}"

@@ -9,14 +9,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from skillopt_sleep.domain.frictions import Quote
 from skillopt_sleep.domain.proposals import ProposedEdit
 from skillopt_sleep.domain.reports import DocumentResult, NightReport, Recurring
 from skillopt_sleep.review import words
 from skillopt_sleep.review.documents import night_document
 from skillopt_sleep.review.lines import in_order, read_line, spent_line
 from skillopt_sleep.review.morning import morning
-from skillopt_sleep.review.page import page
-from skillopt_sleep.review.plain import code, markdown
+from skillopt_sleep.review.page import MOST_QUOTED, page
+from skillopt_sleep.review.plain import code, markdown, markdown_rule, one_line
 from skillopt_sleep.review.stage import by_number
 
 
@@ -50,7 +51,7 @@ def as_markdown(report: NightReport) -> str:
         *(_document(document) for document in report.documents),
         _section("What was refused, and why", _refusals(report)),
         _section("What comes back", _recurring(report.recurring)),
-        _section("Seen, too rare to test", (f"- {markdown(r.title)}: {markdown(r.why)}" for r in report.rare)),
+        _section("Seen, too rare to test", (f"- {markdown_rule(r.title)}: {markdown(r.why)}" for r in report.rare)),
         _section("On trial", _trials(report)),
         _section("Adopted, and watched", _watched(report)),
         _section("What was read", _read(report)),
@@ -86,26 +87,30 @@ def _edit(edit: ProposedEdit) -> list[str]:
     lines = [f"{edit.n}. {code(words.rule_text(edit))} ({words.tag(edit)})"]
     wanted = words.needs(edit.verdict)
     facts = [
-        ("Why", words.believe(edit.verdict) if not wanted else edit.why or edit.verdict.why),
+        ("Seen", words.seen(edit)),
         ("Figures", words.figures(edit.verdict)),
-        ("Needs", wanted if wanted != (edit.why or edit.verdict.why) else ""),
+        ("Needs", wanted if wanted != words.seen(edit) else ""),
         ("Stake", words.stake_words(edit.stake)),
         ("Figures are for", edit.predicate),
     ]
     lines += [f"   - {name}: {markdown(text)}" for name, text in facts if text]
-    lines += [
-        f"   - {said.author}, {words.short_day(said.at_ms)}: “{markdown(said.text)}”" for said in edit.provenance[:3]
-    ]
+    lines += [f"   - {said.author}, {_quoted(said)}" for said in edit.provenance[:3]]
     return lines
+
+
+def _quoted(said: Quote) -> str:
+    return f"{words.short_day(said.at_ms)}: “{markdown(one_line(said.text, MOST_QUOTED))}”"
 
 
 def _refusals(report: NightReport) -> Iterable[str]:
     for refused in report.refusals:
-        who = f" by {markdown(refused.person)}" if refused.person else ""
+        named = refused.person and refused.person not in refused.action
+        who = f" by {markdown(refused.person)}" if named else ""
+        action = markdown_rule(refused.action) if "`" in refused.action else code(refused.action)
         times = f"{words.count(refused.times, 'time')} in {words.count(refused.sessions, 'session')}"
         cost = f" ({markdown(words.stake_words(refused.stake))})" if refused.stake else ""
-        yield f"- {code(refused.action)}, {times}{who}{cost}"
-        yield from (f"  - “{markdown(said.text)}” ({words.short_day(said.at_ms)})" for said in refused.reasons[:3])
+        yield f"- {action}, {times}{who}{cost}"
+        yield from (f"  - {_quoted(said)}" for said in refused.reasons[:3])
         if not refused.reasons:
             yield "  - no reason was given"
 
@@ -116,12 +121,12 @@ def _recurring(recurring: Sequence[Recurring]) -> Iterable[str]:
         times = f"{words.count(seen.times, 'time')} in {words.count(seen.sessions, 'session')}"
         cost = f", {words.share(seen.stake.output_share)} of all output" if seen.stake else ""
         heals = "; it mends itself" if seen.self_healing else ""
-        yield f"- {markdown(seen.title)} ({seen.kind}): {times}{cost}{heals}"
+        yield f"- {markdown_rule(seen.title)} ({seen.kind}): {times}{cost}{heals}"
 
 
 def _trials(report: NightReport) -> Iterable[str]:
     for trial in report.trials:
-        yield f"- {markdown(trial.title)}: {markdown(words.trial_words(trial))}"
+        yield f"- {markdown_rule(trial.title)}: {markdown(words.trial_words(trial))}"
     if report.false_adoptions is not None:
         yield f"- Expected false adoptions, at most: {words.number(report.false_adoptions)}"
 

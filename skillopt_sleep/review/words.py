@@ -49,6 +49,8 @@ def count(n: float, one: str, many: str = "") -> str:
 
 def share(x: float) -> str:
     """A share of all output as a percentage, with as many digits as say something."""
+    if 0 < x < 0.00005:
+        return "<0.01%"
     return f"{x:.1%}" if x >= 0.001 or x == 0 else f"{x:.2%}"
 
 
@@ -57,6 +59,16 @@ def number(x: float | None) -> str:
     if x is None:
         return "–"
     return f"{x:,.0f}" if abs(x) >= 100 else f"{x:.3g}"
+
+
+def signed(d: float) -> str:
+    """A difference: `+0.67`, `-0.33`, `0.00`."""
+    return f"{d:+.2f}" if round(d, 2) else "0.00"
+
+
+def project(path: str) -> str:
+    """A project by its folder's name: the path of another machine says little."""
+    return path.replace("\\", "/").rstrip("/").rpartition("/")[2] or path
 
 
 def title_of(document: Document) -> str:
@@ -95,6 +107,12 @@ def believe(verdict: Verdict) -> str:
     metric = METRICS.get(verdict.metric, verdict.metric)
     low = f", at least {verdict.interval[0]:+.2f}" if verdict.interval and verdict.interval[0] > 0 else ""
     return f"{metric} went from {number(verdict.before)} to {number(verdict.after)} ({verdict.effect:+.2f}{low})"
+
+
+def seen(edit: ProposedEdit) -> str:
+    """What a person reads first of an edit: what was seen of it, or why it has no verdict to speak of."""
+    shown = edit.verdict.outcome in {Outcome.ACCEPT, Outcome.SUPPORTED, Outcome.ABSTAIN} and edit.status != "missed"
+    return believe(edit.verdict) if shown else edit.why or edit.verdict.why
 
 
 def figures(verdict: Verdict) -> str:
