@@ -30,7 +30,6 @@ TONES: Final = {
     Outcome.REJECT: "red",
 }
 SIGNS: Final = {"+": "green", "-": "red", "@": "cyan", " ": "dim"}
-AUTHORS: Final = {"person": "you", "agent": "the agent", "tool": "a tool", "harness": "the harness"}
 MOST_LISTED: Final = 7
 _LEAST: Final = 3  # lines of the pane
 TAG: Final = max(map(len, words.OUTCOMES.values()))
@@ -97,8 +96,7 @@ def why_lines(edit: ProposedEdit) -> Iterable[Text]:
     if edit.stake is not None:
         yield Text(f"wasted so far: {words.stake_words(edit.stake)}")
     for said in edit.provenance[:4]:
-        by = f"{AUTHORS[said.author]}, {words.short_day(said.at_ms)}"
-        yield Text(f"“{one_line(said.text, 240)}” ").append(by, "dim")
+        yield Text(f"“{one_line(said.text, 240)}” ").append(words.by(said), "dim")
     if edit.predicate:
         yield Text(f"figures are for: {one_line(edit.predicate)}", "dim")
     why = edit.why or edit.verdict.why

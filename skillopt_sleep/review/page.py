@@ -24,6 +24,7 @@ from skillopt_sleep.review.plain import escaped, escaped_rule, one_line
 from skillopt_sleep.review.stage import by_number
 
 MOST_QUOTED: Final = 240
+MOST_ROWS: Final = 8
 _TONES: Final = {
     Outcome.ACCEPT: "good",
     Outcome.SUPPORTED: "good",
@@ -137,15 +138,13 @@ def _said(quote: Quote) -> str:
     """A quote with its author; what no person said is shown as code."""
     said = escaped(one_line(quote.text, MOST_QUOTED))
     words_ = said if quote.author == "person" else f"<code>{said}</code>"
-    by = f"{_AUTHORS[quote.author]}, {words.short_day(quote.at_ms)}"
-    return f"<blockquote>{words_}<footer>{by}</footer></blockquote>"
+    return f"<blockquote>{words_}<footer>{words.by(quote)}</footer></blockquote>"
 
 
 _LEGEND = (
     "Each square is a later day on which the rule applied, oldest first: "
     '<b class="key good">spared</b> <b class="key none">no difference</b> <b class="key bad">broken</b>'
 )
-_AUTHORS = {"person": "you", "agent": "the agent", "tool": "a tool", "harness": "the harness"}
 
 
 def _details(edit: ProposedEdit) -> str:
@@ -187,8 +186,11 @@ def _section(title: str, body: str) -> str:
 
 
 def _rows(rows: Iterable[str]) -> str:
-    joined = "\n".join(rows)
-    return f'<ul class="rows">\n{joined}\n</ul>' if joined else ""
+    """A list; what is beyond the first rows is folded away."""
+    every = list(rows)
+    first, rest = ("\n".join(part) for part in (every[:MOST_ROWS], every[MOST_ROWS:]))
+    more = f'<details><summary>{len(every) - MOST_ROWS} more</summary><ul class="rows">\n{rest}\n</ul></details>'
+    return f'<ul class="rows">\n{first}\n</ul>{more if rest else ""}' if every else ""
 
 
 def _row(title: str, aside: str, below: str = "") -> str:

@@ -94,12 +94,12 @@ def _edit(edit: ProposedEdit) -> list[str]:
         ("Figures are for", edit.predicate),
     ]
     lines += [f"   - {name}: {markdown(text)}" for name, text in facts if text]
-    lines += [f"   - {said.author}, {_quoted(said)}" for said in edit.provenance[:3]]
+    lines += [f"   - {_quoted(said)}" for said in edit.provenance[:3]]
     return lines
 
 
 def _quoted(said: Quote) -> str:
-    return f"{words.short_day(said.at_ms)}: “{markdown(one_line(said.text, MOST_QUOTED))}”"
+    return f"“{markdown(one_line(said.text, MOST_QUOTED))}” ({words.by(said)})"
 
 
 def _refusals(report: NightReport) -> Iterable[str]:

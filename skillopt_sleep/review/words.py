@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from skillopt_core.types import Outcome, Verdict
-from skillopt_sleep.domain.frictions import Stake
+from skillopt_sleep.domain.frictions import Quote, Stake
 from skillopt_sleep.domain.proposals import Document, Proposal, ProposedEdit
 from skillopt_sleep.domain.reports import DocumentResult, TrialLine
 from skillopt_sleep.review.choose import plain, unproven
@@ -39,6 +39,7 @@ MEANINGS: Final = {
     Outcome.INFRA_ERROR: "too many calls failed",
 }
 METRICS: Final = {"hard": "tasks done", "soft": "checks passed", "mixed": "score"}
+AUTHORS: Final = {"person": "a person", "agent": "the agent", "tool": "a tool", "harness": "the harness"}
 KINDS: Final = {"learned": "learned skill", "hand-written": "your skill", "memory": "memory block"}
 
 
@@ -201,6 +202,11 @@ def summary(proposal: Proposal) -> str:
     """A proposal in a line: `2 rules supported, 1 not proven yet; would have saved 31 actions …`."""
     saved = stake_words(total(adoptable(proposal.edits)))
     return headline(proposal.edits) + (f"; would have saved {saved}" if saved else "")
+
+
+def by(quote: Quote) -> str:
+    """Who said it, and when where that is known."""
+    return AUTHORS[quote.author] + ("" if quote.at_ms is None else f", {short_day(quote.at_ms)}")
 
 
 def trial_words(trial: TrialLine) -> str:

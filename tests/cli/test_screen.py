@@ -48,7 +48,7 @@ def test_a_frame_shows_edits_verdicts_ticks_and_keys_at_once(desk: Desk) -> None
         "supported          1.4%",
         "came back in 13 of 31 later sessions",
         "+++++++++·+",
-        "“no, this repo is on pnpm. use pnpm, never npm” you, 8 Feb",
+        "“no, this repo is on pnpm. use pnpm, never npm” a person, 8 Feb",
         "not that an",
         "a adopt   1-4 tick   r reject   d later   tab pane   ? keys   q leave",
     ):

@@ -179,6 +179,15 @@ def test_a_report_says_everything_in_the_order_of_ten_seconds(sample: ModuleType
         at = found
 
 
+def test_a_long_list_is_folded_and_whole(sample: ModuleType) -> None:
+    night = sample.night()
+    rare = tuple(replace(night.rare[0], title=f"thing {n}") for n in range(30))
+    text = page(replace(night, rare=rare))
+    assert "<summary>22 more</summary>" in text
+    assert all(f"thing {n}<" in text for n in range(30))
+    Page(text)
+
+
 def test_what_mends_itself_comes_last(sample: ModuleType) -> None:
     section = as_markdown(sample.night()).partition("## What comes back")[2].partition("##")[0]
     assert section.strip().splitlines()[-1].endswith("it mends itself")
