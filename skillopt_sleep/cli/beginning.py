@@ -33,7 +33,7 @@ def init(call: Call) -> None:
     path = user_config(call.config_file)
     wrote = _write_example(path)
     found = {agent.agent: agent for agent in agent_files(None)}
-    project = _git_root(Path.cwd())
+    project = _project(Path.cwd())
     folders: tuple[str, ...] = ()
     with the_store(call) as store:
         if project:
@@ -176,8 +176,10 @@ def _write_example(path: Path) -> bool:
     return True
 
 
-def _git_root(folder: Path) -> Path | None:
-    return next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
+def _project(folder: Path) -> Path | None:
+    """The git root of a folder, else the folder itself; None where that would take in a whole HOME."""
+    root = next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), folder)
+    return None if user_home().is_relative_to(root) else root
 
 
 def _plain(value: object) -> str:

@@ -32,6 +32,7 @@ TONES: Final = {
 SIGNS: Final = {"+": "green", "-": "red", "@": "cyan", " ": "dim"}
 MOST_LISTED: Final = 7
 _LEAST: Final = 3  # lines of the pane
+_MOST_SAID: Final = 3  # lines of an answer
 TAG: Final = max(map(len, words.OUTCOMES.values()))
 _BAR: Final = (("r", "reject"), ("d", "later"), ("tab", "pane"), ("?", "keys"), ("q", "leave"))
 _KEYS: Final = (
@@ -59,7 +60,8 @@ def frame(desk: Desk, console: Console, width: int, height: int) -> Frame:
     """The desk in `height` lines of at most `width` columns."""
     listed = _listed(desk, width, min(MOST_LISTED, max(1, height - 8 - _LEAST)))
     top = [_title(desk, width), _name(desk, width), _rule(width), *listed, _tabs(desk, width)]
-    foot = [_rule(width), _answer(desk), _bar(desk)]
+    answer = list(_answer(desk).wrap(console, width))[:_MOST_SAID]
+    foot = [_rule(width), *answer, _bar(desk)]
     room = max(_LEAST, height - len(top) - len(foot))
     pane = [line for text in _pane(desk, width) for line in text.wrap(console, max(width - 2, 10))]
     limit = max(0, len(pane) - room)

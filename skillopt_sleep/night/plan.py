@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from skillopt_core.types import Edit
-from skillopt_sleep.critics.grammar import Unphrasable, predicate, render, section, subject
+from skillopt_sleep.critics.grammar import Unphrasable, predicate, render, subject
 from skillopt_sleep.critics.phrases import PREFERENCE
 from skillopt_sleep.critics.preferences import from_preference
 from skillopt_sleep.domain.frictions import Friction, Pattern, Quote, Stake
@@ -18,6 +18,8 @@ from skillopt_sleep.review.skills import slug
 
 MEMORY_BLOCK = "rules"
 """Name of the managed block in a memory file."""
+RULES = "Rules"
+"""The one section of such a block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ def preferred(texts: Iterable[str], project: str) -> list[Subject]:
         if sentence is None:
             continue
         document = documents(project)["memory"]
-        edit = Edit("add", section(sentence), render(sentence), why="you prefer it", origin=PREFERENCE + text)
+        edit = Edit("add", RULES, render(sentence), why="you prefer it", origin=PREFERENCE + text)
         quote = Quote(0, "", None, "person", text)
         rule = rule_id(project, sentence)
         subjects.append(Subject(rule, document, sentence, f"you prefer: {text}", 0, quotes=(quote,), edit=edit))

@@ -12,7 +12,7 @@ from skillopt_sleep.domain.proposals import Adoption, Decision, Document, Pin, P
 from skillopt_sleep.domain.reports import DocumentResult, TrialLine
 from skillopt_sleep.domain.world import World
 from skillopt_sleep.night import records
-from skillopt_sleep.night.plan import Subject
+from skillopt_sleep.night.plan import RULES, Subject
 from skillopt_sleep.review.adopt import adopt
 from skillopt_sleep.review.choose import proven_enough
 from skillopt_sleep.review.stage import EditResult, among, stage
@@ -90,7 +90,7 @@ def _planned(one: Subject) -> Edit:
     """The edit as it would have been made."""
     if one.edit is not None:
         return one.edit
-    anchor = section(one.sentence) if one.document.kind == "learned" else "Rules"
+    anchor = section(one.sentence) if one.document.kind == "learned" else RULES
     return Edit("add", anchor, render(one.sentence), origin=one.rule)
 
 

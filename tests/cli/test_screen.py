@@ -103,6 +103,14 @@ def test_questions_stand_above_the_keys(desk: Desk) -> None:
     assert "Why not? (enter: reject, esc: back) no▏" in text(typed).splitlines()[-2]
 
 
+def test_a_long_answer_is_read_to_its_end(desk: Desk) -> None:
+    said = "CLAUDE.md: " + "the live text changed since it was staged " * 3 + "Run a night to stage it anew"
+    lines = text(replace(desk, said=said)).splitlines()
+    assert len(lines) == 24
+    assert "stage it anew" in lines[-2]
+    assert lines[-1].startswith("a adopt")
+
+
 def test_hostile_words_reach_the_screen_as_words(sample: ModuleType) -> None:
     proposal = sample.proposals()[0]
     edits = tuple(replace(edit, provenance=(sample.quote(sample.HOSTILE, 2),)) for edit in proposal.edits)

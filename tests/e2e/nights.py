@@ -2,9 +2,9 @@
 
     python -m tests.e2e.nights FOLDER [POINT]
 
-lays the sample out below FOLDER where it is not yet, runs a night (or goes on with the one that was killed), adopts what
-is supported, and prints how many points it passed. POINT kills it with SIGKILL at that point: every beginning and end of
-a write transaction of the store, and every system call of an adoption, is one.
+lays the sample out below FOLDER where it is not yet, runs a night (or goes on with the one that was killed), adopts
+what is supported, and prints how many points it passed. POINT kills it with SIGKILL at that point: every beginning and
+end of a write transaction of the store, and every system call of an adoption, is one.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def main(folder: Path, deadly: int) -> None:
             sleep(world)
             chosen = next(p for p in proposals(store, ProposalState.STAGED) if p.document.kind == "learned")
             adopting.adopt(chosen, (), world.targets(chosen.document), Adoptions(store), clock, watch=points)
-    print(json.dumps({"points": points.passed}))
+    sys.stdout.write(json.dumps({"points": points.passed}))
 
 
 if __name__ == "__main__":

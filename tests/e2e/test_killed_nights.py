@@ -61,7 +61,7 @@ def morning(folder: Path) -> Morning:
 
 @cache
 def uninterrupted() -> tuple[int, Morning, Path]:
-    """One night that nobody disturbs: how many points it passes, and its morning. At a fixed place, so ids are equal."""
+    """One undisturbed night: how many points it passes, and its morning. At a fixed place, so ids are equal."""
     folder = Path(mkdtemp(prefix="night-")) / "x"
     folder.mkdir()
     done = night(folder)
