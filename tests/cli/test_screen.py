@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 from dataclasses import replace
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -20,6 +22,18 @@ def drawn(desk: Desk, width: int = 80, height: int = 24) -> Frame:
 
 def text(desk: Desk, width: int = 80, height: int = 24) -> str:
     return "\n".join(line.plain for line in drawn(desk, width, height).lines)
+
+
+@pytest.fixture(scope="module")
+def sample() -> ModuleType:
+    """The sample morning of the tests of review: tests are no package, so it is found by its file."""
+    path = Path(__file__).parent.parent / "review" / "sample.py"
+    spec = importlib.util.spec_from_file_location("review_sample", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture

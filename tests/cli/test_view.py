@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import io
 import json
 import os
@@ -20,6 +21,18 @@ from skillopt_sleep.clock import FixedClock
 from skillopt_sleep.domain.proposals import Adoption, Decision, Target, Written
 from skillopt_sleep.errors import UsageError
 from skillopt_sleep.review.plan import AdoptionRefused
+
+
+@pytest.fixture(scope="module")
+def sample() -> ModuleType:
+    """The sample morning of the tests of review: tests are no package, so it is found by its file."""
+    path = Path(__file__).parent.parent / "review" / "sample.py"
+    spec = importlib.util.spec_from_file_location("review_sample", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 class Heard(View):
