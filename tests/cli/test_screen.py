@@ -121,7 +121,7 @@ def test_a_long_answer_is_read_to_its_end(desk: Desk) -> None:
     said = "CLAUDE.md: " + "the live text changed since it was staged " * 3 + "Run a night to stage it anew"
     lines = text(replace(desk, said=said)).splitlines()
     assert len(lines) == 24
-    assert "stage it anew" in lines[-2]
+    assert lines[-2].endswith("anew")
     assert lines[-1].startswith("a adopt")
 
 
