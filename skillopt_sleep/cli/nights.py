@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -25,6 +26,43 @@ def day(text: str | None) -> int | None:
     if when is None:
         raise UsageError(f"{text!r} is no date", where="--as-of", remedy="Write YYYY-MM-DD")
     return when
+
+
+KEYS = {
+    "budget_tokens": "budget.tokens",
+    "budget_usd": "budget.usd",
+    "budget_calls": "budget.calls",
+    "budget_minutes": "budget.minutes",
+    "backend": "models.backend",
+    "target_backend": "models.target_backend",
+    "optimizer_backend": "models.optimizer_backend",
+    "judge_backend": "models.judge_backend",
+    "target_model": "models.target",
+    "optimizer_model": "models.optimizer",
+    "judge_model": "models.judge",
+    "gate": "gate.mode",
+    "rollouts_k": "evolve.rollouts_k",
+    "preferences": "preferences.rules",
+    "edit_budget": "evolve.edit_budget",
+    "recall_k": "mine.recall_k",
+    "dream_factor": "mine.dream_factor",
+    "auto_adopt": "adopt.auto",
+    "auto_rollback": "adopt.auto_rollback",
+    "project": "harvest.projects",
+}
+"""Options of `run` that stand for a key of sleep.toml."""
+
+
+def overrides(given: Mapping[str, object]) -> dict[str, tuple[object, str]]:
+    """The configuration's keys with the values of the options that were given, and the option's name."""
+    values = dict(given)
+    values["gate"] = None if given["gate"] == "on" else given["gate"]  # `on` is the configured mode
+    values["auto_adopt"], values["auto_rollback"] = given["auto_adopt"] or None, given["auto_rollback"] or None
+    named = [str(one) for one in given["project"]] if isinstance(given["project"], list) else []
+    values["project"] = tuple(str(Path(one).expanduser().absolute()) for one in named)
+    said = given["preferences"]
+    values["preferences"] = tuple(said) if isinstance(said, list) else ()
+    return {key: (values[name], "--" + name.replace("_", "-")) for name, key in KEYS.items()}
 
 
 @command()
@@ -58,32 +96,12 @@ def run(
     demo: Annotated[bool, typer.Option("--demo", help="A night on the shipped sample.")] = False,
 ) -> None:
     """One night: harvest, mine, replay, evolve, gate, stage, report."""
+    given = dict(locals())
     from skillopt_sleep.cli import night
 
     if project and all_projects:
         raise UsageError("--project and --all-projects exclude each other")
-    options: dict[str, tuple[object, str]] = {
-        "budget.tokens": (budget_tokens, "--budget-tokens"),
-        "budget.usd": (budget_usd, "--budget-usd"),
-        "budget.calls": (budget_calls, "--budget-calls"),
-        "budget.minutes": (budget_minutes, "--budget-minutes"),
-        "models.backend": (backend, "--backend"),
-        "models.target_backend": (target_backend, "--target-backend"),
-        "models.optimizer_backend": (optimizer_backend, "--optimizer-backend"),
-        "models.judge_backend": (judge_backend, "--judge-backend"),
-        "models.target": (target_model, "--target-model"),
-        "models.optimizer": (optimizer_model, "--optimizer-model"),
-        "models.judge": (judge_model, "--judge-model"),
-        "gate.mode": (None if gate == "on" else gate, "--gate"),
-        "evolve.rollouts_k": (rollouts_k, "--rollouts-k"),
-        "evolve.edit_budget": (edit_budget, "--edit-budget"),
-        "mine.recall_k": (recall_k, "--recall-k"),
-        "mine.dream_factor": (dream_factor, "--dream-factor"),
-        "preferences.rules": (tuple(preferences or ()), "--preferences"),
-        "adopt.auto": (auto_adopt or None, "--auto-adopt"),
-        "adopt.auto_rollback": (auto_rollback or None, "--auto-rollback"),
-        "harvest.projects": (tuple(str(Path(p).expanduser().absolute()) for p in project or ()), "--project"),
-    }
+    options = overrides(given)
     if demo:
         night.demo(call)
         return
