@@ -104,7 +104,7 @@ class Cleaner:
         clean = dict(zip(words, self.redactor.redact_many([whole(word) for word in words]), strict=True))
         changed = any(word != shown for word, shown in clean.items())
         state = msgspec.msgpack.encode(_replaced(value, clean)) if changed else cursor.state
-        return Cursor(offset=cursor.offset, before=cursor.before, parser=cursor.parser, state=state)
+        return Cursor(offset=cursor.offset, before=cursor.before, parser=cursor.parser, state=bodies.squeezed(state))
 
     def _facts(self, facts: SessionFacts) -> CleanFacts:
         cwds = tuple(self.names[tidy(cwd)] for cwd in facts.cwds)
@@ -144,16 +144,17 @@ class Cleaner:
 
 def _collect(value: object, words: dict[str, None]) -> None:
     """Every string inside a decoded value that is long enough to hold a secret."""
-    if isinstance(value, str):
-        if len(value) >= SHORTEST:
-            words[value] = None
-    elif isinstance(value, list):
-        for item in value:
-            _collect(item, words)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            _collect(key, words)
-            _collect(item, words)
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if type(item) is str:
+            if len(item) >= SHORTEST:
+                words[item] = None
+        elif type(item) is list:
+            waiting.extend(item)
+        elif type(item) is dict:
+            waiting.extend(item)
+            waiting.extend(item.values())
 
 
 def _replaced(value: object, clean: Mapping[str, str]) -> object:

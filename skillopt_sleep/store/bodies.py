@@ -85,6 +85,15 @@ def stretch_words(codec: str | None, content: bytes | None) -> list[Words] | Non
     return _UNPACK(content_of(codec, content))
 
 
+def squeezed(state: bytes) -> bytes:
+    """A reader's state, compressed where that is worth it. It never begins like a compressed one by itself."""
+    return state if len(state) <= SMALL else _compressor().compress(state)
+
+
+def released(state: bytes) -> bytes:
+    return content_of("zstd", state) if state.startswith(zstandard.FRAME_HEADER) else state
+
+
 def content_of(codec: str, content: bytes) -> bytes:
     if codec == "raw":
         return content
@@ -142,7 +151,7 @@ def text_in(found: Mapping[bytes, bytes], digest: bytes | None) -> str:
 def _compressor() -> zstandard.ZstdCompressor:
     tool: zstandard.ZstdCompressor | None = getattr(_TOOLS, "compressor", None)
     if tool is None:
-        tool = _TOOLS.compressor = zstandard.ZstdCompressor(level=3)
+        tool = _TOOLS.compressor = zstandard.ZstdCompressor(level=1)
     return tool
 
 

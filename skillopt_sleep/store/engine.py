@@ -27,6 +27,8 @@ from skillopt_sleep.store.failures import speaking
 BUSY_MS: Final = 10_000
 """How long a write waits for another process's: longer than any transaction of ours."""
 CACHE_KB: Final = 16_384
+CHECKPOINT: Final = 8000
+"""Pages (32 MB) after which the journal is written back: the indexes of a harvest are then written a few times only."""
 SMALL: Final = 32 << 20
 """A store up to this size (bytes) is checked at each opening; a larger one after an unclean end and once a day."""
 
@@ -245,6 +247,7 @@ def _set_journal(path: Path, connection: sqlite3.Connection, kind: str) -> tuple
     if wanted == "wal" and applied != "wal":
         (applied,) = connection.execute("PRAGMA journal_mode = delete").fetchone()
     connection.execute("PRAGMA synchronous = FULL")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT}")
     if applied == "wal":
         return ()
     if applied != "delete":

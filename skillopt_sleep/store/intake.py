@@ -108,7 +108,7 @@ def record_key(agent: str, key: str) -> int:
 
 def identifier(text: str) -> str:
     """A name that a transcript gives to a call or a message, as it may be stored: odd ones as their digest."""
-    if len(text) <= 128 and text.isascii() and text.isprintable():
+    if not text or (len(text) <= 128 and text.isascii() and text.isprintable()):
         return text
     return f"x-{hashlib.blake2b(text.encode('utf-8', 'surrogatepass'), digest_size=12).hexdigest()}"
 
@@ -129,11 +129,14 @@ def event_row(agent: str, event: Event, tool: Redacted) -> EventRow:
 
 
 def usage_row(agent: str, usage: Usage) -> UsageRow:
-    counted = (usage.input, usage.output, usage.cache_read, usage.cache_write)
-    got, gave, read, wrote = (min(max(n, 0), LARGEST) for n in counted)
-    at = usage.at_ms if usage.at_ms is None or -LARGEST < usage.at_ms < LARGEST else None
-    key = record_key(agent, usage.key)
-    return (key, identifier(usage.key), got, gave, read, wrote, identifier(usage.model), at)
+    """The columns of a message's tokens."""
+    tokens = (usage.input, usage.output, usage.cache_read, usage.cache_write)
+    if min(tokens) < 0 or max(tokens) > LARGEST:
+        tokens = tuple(min(max(n, 0), LARGEST) for n in tokens)  # type: ignore[assignment]
+    at = usage.at_ms
+    if at is not None and not -LARGEST < at < LARGEST:
+        at = None
+    return (record_key(agent, usage.key), identifier(usage.key), *tokens, identifier(usage.model), at)
 
 
 def save(store: Store, sources: Sequence[CleanSource]) -> Saved:

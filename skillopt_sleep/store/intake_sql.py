@@ -56,7 +56,11 @@ def _event_upsert() -> Bulk:
     upsert = statement.on_conflict_do_update(
         index_elements=["key"],
         set_={name: new[name] for name in EVENT_COLUMNS if name not in {"id", "key"}},
-        where=and_(literal_column(_same_session("event")), or_(same_source, goes_further)),
+        where=and_(
+            literal_column(_same_session("event")),
+            event.c.forgotten == literal_column("0"),
+            or_(same_source, goes_further),
+        ),
     )
     return Bulk(event, EVENT_COLUMNS, upsert)
 

@@ -12,6 +12,7 @@ from sqlalchemy import func, select
 
 from skillopt_harvesters.model import Cursor, Source
 from skillopt_sleep.store import intake_sql as sql
+from skillopt_sleep.store.bodies import released
 from skillopt_sleep.store.compiled import Statement
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.schema.harvest import session, source
@@ -65,7 +66,7 @@ def cursor_of(store: Store, source: Source) -> Cursor | None:
         row = _CURSOR.run(store.driver, source.agent, path_text(source.path)).fetchone()
     if row is None or not (row[0] or row[3]):
         return None
-    return Cursor(offset=row[0], before=row[1], parser=row[2], state=row[3])
+    return Cursor(offset=row[0], before=row[1], parser=row[2], state=released(row[3]))
 
 
 def save_source(

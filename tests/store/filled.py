@@ -103,7 +103,7 @@ def adoption(root: str = "/home/kim", name: str = "a-1") -> Adoption:
             "",
             (".claude/skills", ".claude/skills/shop-habits"),
         ),
-        Written(second, "intent", b"old\r\n\xff", b"old\r\n\xffnew\r\n", 0o640),
+        Written(second, "intent", b"older\r\n\xff", b"older\r\n\xffnew\r\n", 0o640),
     )
     return Adoption(name, "p-1", "person", (1, 2), targets, "intent", 1_795_000_001_000)
 

@@ -145,6 +145,7 @@ event = table(
     text("outcome"),
     ref("stretch_id", "stretch.id"),  # its source, and the body that holds its words
     count("place"),  # in that body
+    count("forgotten"),  # 1: its words were, and no later reading brings them back
 )
 
 usage = table(

@@ -739,6 +739,7 @@ CREATE TABLE event (
     outcome TEXT DEFAULT '' NOT NULL,
     stretch_id INTEGER NOT NULL,
     place INTEGER DEFAULT 0 NOT NULL,
+    forgotten INTEGER DEFAULT 0 NOT NULL,
     CONSTRAINT pk_event PRIMARY KEY (id),
     CONSTRAINT uq_event_key UNIQUE ("key"),
     CONSTRAINT fk_event_stretch_id FOREIGN KEY(stretch_id) REFERENCES stretch (id)
