@@ -38,10 +38,9 @@ class ClaudeRecords(TurnFold[Record]):
     """One transcript file of Claude Code, as far as its records say it of themselves."""
 
     def __init__(self, source: Source, state: State, named: str, subagent: bool) -> None:
-        super().__init__(source, state.talk)
+        super().__init__(source, state.talk, named)
         self.s = state
         self.queue = Queue(state.queue, self.emit, self.withdraw)
-        self.named = named
         self.subagent = subagent
 
     def common_facts(self, record: Record) -> None:
@@ -64,21 +63,21 @@ class ClaudeRecords(TurnFold[Record]):
         if record.entrypoint and record.entrypoint.startswith("sdk"):
             self.s.machine = True
 
-    def key(self, record: Record, start: int) -> str:
+    def key(self, record: Record) -> str:
         """Stable over resumes, forks and copies: the record's uuid, made unique where it is a made-up one."""
         uuid = record.uuid
         if uuid is None:
-            return f"{record.session_id or self.named}@{start}"
+            return f"{record.session_id or self.named}@{self.start}"
         return uuid if len(uuid) == 36 else f"{record.session_id or self.named}/{uuid}"
 
-    def event(self, record: Record, start: int, end: int, kind: Kind, author: Author, text: str) -> Event:
+    def event(self, record: Record, kind: Kind, author: Author, text: str = "") -> Event:
         return Event(
-            key=self.key(record, start),
+            key=self.key(record),
             kind=kind,
             author=author,
-            offset=start,
-            length=end - start,
-            at_ms=self.at(record.timestamp),
+            offset=self.start,
+            length=self.end - self.start,
+            at_ms=self.now(),
             text=text,
             agent_id=self.aside_id(record),
         )
@@ -89,11 +88,11 @@ class ClaudeRecords(TurnFold[Record]):
             return ""
         return record.agent_id or "sidechain"
 
-    def message_key(self, record: Record, start: int) -> str:
+    def message_key(self, record: Record) -> str:
         """The identity under which a message's tokens are counted; made unique where it is a made-up one."""
         name = record.message.id if record.message else None
         if name is None:
-            return self.key(record, start)
+            return self.key(record)
         return name if len(name) > 20 else f"{record.session_id or self.named}/{name}"
 
     def tokens(self, record: Record, key: str) -> None:
@@ -108,60 +107,60 @@ class ClaudeRecords(TurnFold[Record]):
                 cache_read=usage.cache_read_input_tokens or 0,
                 cache_write=usage.cache_creation_input_tokens or 0,
                 model=message.model or "",
-                at_ms=self.at(record.timestamp),
+                at_ms=self.now(),
             )
         )
 
     # -- the program
 
-    def trouble(self, record: Record, text: str, start: int, end: int) -> None:
-        self.emit(self.event(record, start, end, Kind.ERROR, Author.HARNESS, clip.error_text(text)))
+    def trouble(self, record: Record, text: str) -> None:
+        self.emit(self.event(record, Kind.ERROR, Author.HARNESS, clip.error_text(text)))
 
-    def system(self, record: Record, start: int, end: int) -> None:
+    def system(self, record: Record) -> None:
         subtype = record.subtype or ""
         if subtype == "compact_boundary":
-            self.emit(self.event(record, start, end, Kind.COMPACTION, Author.HARNESS, ""))
+            self.emit(self.event(record, Kind.COMPACTION, Author.HARNESS))
         elif subtype in ERRORS:
             failure = part(shapes.failures, record.error, None)
             text = failure if isinstance(failure, str) else (failure.message if failure else None)
-            self.trouble(record, f"{subtype}: {text or part(shapes.text, record.content, '') or ''}", start, end)
+            self.trouble(record, f"{subtype}: {text or part(shapes.text, record.content, '') or ''}")
         elif subtype == "local_command" and not self.subagent and not record.is_sidechain:
             words = classify(part(shapes.text, record.content, "") or "")
             if words.kind is Kind.COMMAND:
-                self.emit(self.event(record, start, end, Kind.COMMAND, Author.PERSON, clip.words(words.text)))
+                self.emit(self.event(record, Kind.COMMAND, Author.PERSON, clip.words(words.text)))
         else:
             self.skipped[f"system {subtype:.40}"] += 1
 
-    def attachment(self, record: Record, start: int, end: int) -> None:
+    def attachment(self, record: Record) -> None:
         found = part(shapes.attachments, record.attachment, None)
         if found is None:
             self.skipped["attachment of unknown shape"] += 1
         elif found.type == "queued_command":
-            self.steered(record, found, start, end)
+            self.steered(record, found)
         elif found.type in ("skill_listing", "dynamic_skill"):
             for name in (found.names or found.skill_names or [])[:OPEN_KEEP]:
-                event = self.event(record, start, end, Kind.SKILL, Author.HARNESS, "")
+                event = self.event(record, Kind.SKILL, Author.HARNESS)
                 key = f"{event.key}:skill:{name}"
                 self.emit(msgspec.structs.replace(event, key=key, tool=name, head="offered"))
         else:
             self.skipped[f"attachment {found.type or '':.40}"] += 1
 
-    def steered(self, record: Record, found: shapes.Attachment, start: int, end: int) -> None:
+    def steered(self, record: Record, found: shapes.Attachment) -> None:
         """A queued text as the model got it; the same text may have been taken at its removal from the queue."""
         kind = found.origin.kind if found.origin else "human"
-        texts, _, _ = contents(found.prompt)
+        texts, _, _ = contents(part(shapes.blocks, found.prompt, None))
         text = "\n".join(texts).strip()
         own = record.is_sidechain or self.subagent or kind != "human" or found.command_mode == "task-notification"
         if own or classify(text).kind is not Kind.PROMPT:
             self.skipped["attachment queued_command, not typed"] += 1
             return
         if not self.queue.delivered(text):
-            self.emit(self.event(record, start, end, Kind.QUEUED, Author.PERSON, clip.words(text)))
+            self.emit(self.event(record, Kind.QUEUED, Author.PERSON, clip.words(text)))
 
-    def titled(self, record: Record, start: int, end: int) -> None:
+    def titled(self, record: Record) -> None:
         self.facts.title = record.custom_title or record.ai_title or self.facts.title
 
-    def moved(self, record: Record, start: int, end: int) -> None:
+    def moved(self, record: Record) -> None:
         """The project was entered through a worktree, or moved: its own folder comes first."""
         worktree = part(shapes.worktrees, record.worktree_session, None)
         if worktree is not None and worktree.original_cwd:
@@ -169,7 +168,7 @@ class ClaudeRecords(TurnFold[Record]):
             self.facts.cwds = [worktree.original_cwd, *cwds]
         self.been_in(record.relocated_cwd)
 
-    def skill_body(self, record: Record, texts: list[str], start: int, end: int) -> None:
+    def skill_body(self, record: Record, texts: list[str]) -> None:
         """A skill's text as the program put it before the model: opened, and exactly this text."""
         text = "\n".join(texts)
         if not text.startswith(SKILL_BODY):
@@ -178,7 +177,7 @@ class ClaudeRecords(TurnFold[Record]):
         folder = folder.strip()
         event = self.s.skills.pop(record.source_tool_use_id or "", None)
         if event is None:
-            event = self.event(record, start, end, Kind.SKILL, Author.HARNESS, "")
+            event = self.event(record, Kind.SKILL, Author.HARNESS)
             event = msgspec.structs.replace(event, key=f"{event.key}:skill", head="opened")
             event = msgspec.structs.replace(event, tool=folder.replace("\\", "/").rstrip("/").rpartition("/")[2])
         path = clip.fitted({"path": folder})

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from skillopt_harvesters.jsonl import part
+from skillopt_harvesters.jsonl import Line
 
 NOTHING = msgspec.Raw(b"null")
 
@@ -19,24 +19,33 @@ class Tokens(msgspec.Struct, gc=False):
     cache_creation_input_tokens: int | None = None
 
 
-class Message(msgspec.Struct):
-    """`content` is a text or a list of blocks."""
+class Block(msgspec.Struct):
+    """One content block: text, thinking, tool_use, tool_result, image, document …"""
 
+    type: str | None = None
+    text: str | None = None
+    id: str | None = None
+    name: str | None = None
+    input: msgspec.Raw = NOTHING
+    tool_use_id: str | None = None
+    content: msgspec.Raw = NOTHING
+    is_error: bool | None = None
+
+
+class Message(msgspec.Struct):
     id: str | None = None
     role: str | None = None
     model: str | None = None
-    content: msgspec.Raw = NOTHING
+    content: str | list[Block] | None = None
     usage: Tokens | None = None
 
 
-class Record(msgspec.Struct, rename="camel"):
+class Record(Line, rename="camel"):
     """One line."""
 
     type: str | None = None
     uuid: str | None = None
-    parent_uuid: str | None = None
     session_id: str | None = None
-    timestamp: str | int | float | None = None
     cwd: str | None = None
     git_branch: str | None = None
     version: str | None = None
@@ -63,19 +72,6 @@ class Record(msgspec.Struct, rename="camel"):
     ai_title: str | None = None
     worktree_session: msgspec.Raw = NOTHING
     relocated_cwd: str | None = None
-
-
-class Block(msgspec.Struct):
-    """One content block: text, thinking, tool_use, tool_result, image, document …"""
-
-    type: str | None = None
-    text: str | None = None
-    id: str | None = None
-    name: str | None = None
-    input: msgspec.Raw = NOTHING
-    tool_use_id: str | None = None
-    content: msgspec.Raw = NOTHING
-    is_error: bool | None = None
 
 
 class TextPart(msgspec.Struct):
@@ -119,8 +115,6 @@ class Failure(msgspec.Struct):
 
 
 blocks = msgspec.json.Decoder(str | list[Block])
-raw_blocks = msgspec.json.Decoder(list[msgspec.Raw])
-one_block = msgspec.json.Decoder(Block)
 text_parts = msgspec.json.Decoder(str | list[TextPart])
 text = msgspec.json.Decoder(str)
 result_facts = msgspec.json.Decoder(Facts)
@@ -130,18 +124,10 @@ worktrees = msgspec.json.Decoder(Worktree)
 failures = msgspec.json.Decoder(Failure | str)
 
 
-def contents(raw: msgspec.Raw) -> tuple[list[str], list[Block], int]:
+def contents(content: str | list[Block] | None) -> tuple[list[str], list[Block], int]:
     """Texts, tool results and the number of images of a content."""
-    content = part(blocks, raw, None)
-    if isinstance(content, str):
-        return [content], [], 0
-    found = content if content is not None else loose_blocks(raw)
-    texts = [block.text for block in found if block.type == "text" and block.text]
-    results = [block for block in found if block.type == "tool_result"]
-    return texts, results, sum(block.type == "image" for block in found)
-
-
-def loose_blocks(raw: msgspec.Raw) -> list[Block]:
-    """The blocks of a content of which one has an unexpected shape."""
-    found = [part(one_block, one, None) for one in part(raw_blocks, raw, None) or ()]
-    return [block for block in found if block is not None]
+    if content is None or isinstance(content, str):
+        return [content] if content else [], [], 0
+    texts = [block.text for block in content if block.type == "text" and block.text]
+    results = [block for block in content if block.type == "tool_result"]
+    return texts, results, sum(block.type == "image" for block in content)

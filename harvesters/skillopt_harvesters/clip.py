@@ -1,4 +1,4 @@
-"""What is kept of long texts: a head that ends with a token, JSON arguments that stay JSON, a digest of the rest."""
+"""What is kept of long texts: a head that ends with a token, JSON arguments that stay JSON."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Any
 
 import msgspec
 
-from skillopt_harvesters.bytestream import digest
 from skillopt_harvesters.jsonl import REFUSED, clean_text
-from skillopt_harvesters.model import HEAD, KEEP, MARGIN
+from skillopt_harvesters.model import KEEP, MARGIN
 
 WORDS_KEEP = 1 << 16
 """Characters of a prompt or an answer that are kept."""
@@ -30,13 +29,10 @@ def error_text(text: str) -> str:
     return text[: KEEP + MARGIN]
 
 
-def seen(text: str) -> tuple[int, str, str]:
-    """Length in characters, digest and head of a successful output; the head ends before the token that was cut."""
-    return len(text), digest(text.encode("utf-8", "replace")), before_cut(text, HEAD)
-
-
 def arguments(raw: msgspec.Raw | bytes | str) -> str:
     """A call's arguments as JSON text of at most KEEP characters; long strings inside are shortened, evenly."""
+    if isinstance(raw, str) and len(raw) <= KEEP and "\\u" not in raw:
+        return "" if raw == "null" else raw
     content = raw.encode("utf-8", "replace") if isinstance(raw, str) else bytes(raw)
     if len(content) <= KEEP and b"\\u" not in content:
         text = content.decode("utf-8", "replace")
@@ -113,7 +109,11 @@ def before_cut(text: str, limit: int) -> str:
     head = text[: limit - 1]
     if text[limit - 1].isspace():
         return head + CUT
+    kept = head.rstrip()
+    blank = max(kept.rfind(" "), kept.rfind("\n"))
+    if blank >= len(head) - MARGIN and blank > 0:
+        return head[: blank + 1] + CUT
     for back in range(1, min(len(head), MARGIN)):
-        if head[-back] in " \t\n\r\"'`,;=()[]{}<>|":
+        if head[-back] in "\t\r\"'`,;=()[]{}<>|":
             return head[: len(head) - back + 1] + CUT
     return head[: max(0, len(head) - MARGIN)] + CUT

@@ -12,8 +12,9 @@ from skillopt_harvesters import clip
 from skillopt_harvesters import codex_shapes as shapes
 from skillopt_harvesters.codex_shapes import NOTHING, Payload, Record
 from skillopt_harvesters.codex_turns import CodexTurns
-from skillopt_harvesters.codex_words import ending
-from skillopt_harvesters.jsonl import Stretch, part
+from skillopt_harvesters.codex_words import ending, glance_at
+from skillopt_harvesters.glance import Glance, glance_of, is_text
+from skillopt_harvesters.jsonl import part
 from skillopt_harvesters.model import Author, Event, Kind, Origin, Outcome
 from skillopt_harvesters.turns import OPEN_KEEP
 
@@ -39,81 +40,71 @@ CALLS = {
 class CodexFold(CodexTurns):
     """One rollout."""
 
-    # -- the loop
+    def take(self, record: Record) -> bool:
+        payload, kind = record.payload, record.type
+        if payload is None:
+            known = self.bare(record)
+        elif self.s.inherited and self.still_inherited(kind, payload):
+            self.skipped["inherited from the parent"] += 1
+            return True
+        elif kind == "response_item":
+            known = self.item(payload)
+        elif kind == "event_msg":
+            known = self.happened(payload)
+        else:
+            known = self.other(kind, payload)
+        if not known:
+            name = payload.type if payload is not None and kind in ("response_item", "event_msg") else kind
+            self.skipped[f"unknown {kind!s:.20} {name!s:.40}"] += 1
+        return known
 
-    def take(self, stretch: Stretch[Record]) -> None:
-        for record, start, end in zip(stretch.records, stretch.starts, stretch.ends, strict=True):
-            ms = self.at(record.timestamp)
-            self.span(ms)
-            payload = record.payload
-            kind = record.type
-            if payload is None:
-                known = self.bare(record, start, end, ms)
-            elif self.s.inherited and self.still_inherited(kind, payload, ms):
-                self.understood += 1
-                self.skipped["inherited from the parent"] += 1
-                continue
-            elif kind == "response_item":
-                known = self.item(payload, start, end, ms)
-            elif kind == "event_msg":
-                known = self.happened(payload, start, end, ms)
-            else:
-                known = self.other(kind, payload, start, end, ms)
-            if known:
-                self.understood += 1
-            else:
-                self.unknown += 1
-                name = payload.type if payload is not None and kind in ("response_item", "event_msg") else kind
-                self.skipped[f"unknown {kind!s:.20} {name!s:.40}"] += 1
-
-    def still_inherited(self, kind: str | None, payload: Payload, ms: int | None) -> bool:
+    def still_inherited(self, kind: str | None, payload: Payload) -> bool:
         """Whether a record of a fork is one that it copied from its parent."""
         if kind == "session_meta":
             return True
         turn = uuid_ms(payload.turn_id) if payload.turn_id else None
-        thread = uuid_ms(self.s.thread)
-        began = self.s.began_ms
+        thread, began, ms = uuid_ms(self.s.thread), self.s.began_ms, self.now()
         if turn is not None and thread is not None:
             self.s.inherited = turn < thread
         elif ms is not None and began is not None:
             self.s.inherited = ms < began + COPIED_WITHIN_MS
         return self.s.inherited
 
-    def other(self, kind: str | None, payload: Payload, start: int, end: int, ms: int | None) -> bool:
+    def other(self, kind: str | None, payload: Payload) -> bool:
         if kind == "session_meta":
-            self.meta(payload, ms)
+            self.meta(payload)
         elif kind == "turn_context":
             self.been_in(payload.cwd)
             self.used(payload.model)
         elif kind == "compacted":
             self.s.count += 1
             key = self.key(f"compacted:{self.s.count}")
-            self.emit(self.event(key, Kind.COMPACTION, Author.HARNESS, start, end, ms))
+            self.emit(self.event(key, Kind.COMPACTION, Author.HARNESS))
         elif kind == "token_usage_record":
-            self.usage_record(payload, ms)
+            self.usage_record(payload)
         else:
             return kind in SILENT
         return True
 
-    def bare(self, record: Record, start: int, end: int, ms: int | None) -> bool:
+    def bare(self, record: Record) -> bool:
         """A line of the oldest format: the item itself, or the head of the file."""
         if record.type in CALLS or (record.type or "").endswith("_output") or record.type in SILENT_ITEMS:
-            return self.item(record, start, end, ms)
+            return self.item(record)
         if record.type == "message" or (record.type is None and record.role):
-            return self.item(record, start, end, ms)
+            return self.item(record)
         if record.type is None and record.id:
-            self.meta(record, ms)
+            self.meta(record)
             return True
         return record.record_type == "state"
 
-    def meta(self, payload: Payload, ms: int | None) -> None:
+    def meta(self, payload: Payload) -> None:
         """Only the first one names the thread; a fork's file also holds its parent's."""
         facts, state = self.facts, self.s
         if state.began_ms is not None or not payload.id:
             self.skipped["further session_meta"] += 1
             return
         state.thread = facts.native_id = payload.id
-        state.began_ms = ms if ms is not None else 0
+        state.began_ms = self.now() or 0
         facts.agent_version = payload.cli_version or ""
         self.been_in(payload.cwd)
         git = part(shapes.gits, payload.git, None)
@@ -134,14 +125,14 @@ class CodexFold(CodexTurns):
 
     # -- the agent
 
-    def item(self, payload: Payload, start: int, end: int, ms: int | None) -> bool:
+    def item(self, payload: Payload) -> bool:
         kind = payload.type
         if kind == "message" or (kind is None and payload.role):
             if payload.role == "user":
-                self.user_item(payload, start, end, ms)
+                self.user_item(payload)
             elif payload.role == "assistant":
                 self.confirm()
-                self.spoke(payload.content, payload.message, start, end, ms)
+                self.spoke(payload.content, payload.message)
             else:
                 self.skipped[f"message of role {payload.role!s:.20}"] += 1
             return True
@@ -151,14 +142,14 @@ class CodexFold(CodexTurns):
             return True
         if kind in CALLS:
             self.confirm()
-            self.called(payload, start, end, ms)
+            self.called(payload)
             return True
         if kind is not None and kind.endswith("_output"):
-            self.result(payload, ms)
+            self.result(payload)
             return True
         return False
 
-    def spoke(self, content: msgspec.Raw, message: msgspec.Raw, start: int, end: int, ms: int | None) -> None:
+    def spoke(self, content: msgspec.Raw, message: msgspec.Raw) -> None:
         found = part(shapes.pieces, content, None)
         if found is None:
             found = part(shapes.text, message, None)
@@ -166,10 +157,10 @@ class CodexFold(CodexTurns):
         if text == self.s.spoken and self.talk.answer is not None:
             return
         self.s.spoken = text
-        event = self.event("", Kind.ANSWER, Author.AGENT, start, end, ms, clip.words(text))
+        event = self.event("", Kind.ANSWER, Author.AGENT, clip.words(text))
         self.answered(msgspec.structs.replace(event, message_id=self.s.spent))
 
-    def called(self, payload: Payload, start: int, end: int, ms: int | None) -> None:
+    def called(self, payload: Payload) -> None:
         kind = payload.type or ""
         self.s.count += 1
         name = payload.call_id or payload.id or f"{self.s.turn}:{self.s.count}"
@@ -178,9 +169,9 @@ class CodexFold(CodexTurns):
             key=f"{self.s.thread}:{name}",
             kind=Kind.CALL,
             author=Author.AGENT,
-            offset=start,
-            length=end - start,
-            at_ms=ms,
+            offset=self.start,
+            length=self.end - self.start,
+            at_ms=self.now(),
             call_id=name,
             tool=tool,
             arguments=arguments_of(payload),
@@ -190,76 +181,90 @@ class CodexFold(CodexTurns):
         self.call(call)
         if kind in ("web_search_call", "image_generation_call") and payload.status != "in_progress":
             self.closed(name)
-            self.done(call, "", Outcome.ERROR if payload.status == "failed" else Outcome.OK)
+            if payload.status == "failed":
+                self.failed(call, "", Outcome.ERROR, self.now())
+                self.unpaid(call)
+            else:
+                self.done(call, glance_of(""))
 
-    def result(self, payload: Payload, ms: int | None) -> None:
+    def result(self, payload: Payload) -> None:
         call = self.closed(payload.call_id or "")
         if call is None:
             self.skipped["result without its call"] += 1
             return
-        found = part(shapes.output, payload.output, "")
         verdict = self.s.verdicts.pop(call.call_id, None)
+        if is_text(payload.output):
+            known = glance_at(payload.output, verdict)
+            if known is not None:
+                self.done(call, known)
+                return
+        found = part(shapes.output, payload.output, "")
         if isinstance(found, shapes.Output):
             verdict = found.success if found.success is not None else verdict
             inner = part(shapes.pieces, found.content, None) if found.text is None else found.text
             found = inner if inner is not None else bytes(found.content).decode("utf-8", "replace")
         text = found if isinstance(found, str) else "\n".join(p.text for p in found or () if p.text)
         outcome, text = ending(text, verdict)
-        self.done(call, text, outcome, ms)
-
-    def done(self, call: Event, text: str, outcome: Outcome, ms: int | None = None) -> None:
         if outcome is Outcome.OK:
-            self.succeeded(call, text)
+            self.done(call, glance_of(text))
         else:
-            self.failed(call, text, outcome, ms)
+            self.failed(call, text, outcome, self.now())
+            self.unpaid(call)
+
+    def done(self, call: Event, seen: Glance) -> None:
+        self.succeeded(call, seen)
+        self.unpaid(call)
+
+    def unpaid(self, call: Event) -> None:
+        """Remember a call that was emitted before its message's tokens were known."""
         if not call.message_id:
             self.s.unspent.append(self.events[call.key])
             del self.s.unspent[:-OPEN_KEEP]
 
     # -- events
 
-    def happened(self, payload: Payload, start: int, end: int, ms: int | None) -> bool:
+    def happened(self, payload: Payload) -> bool:
         kind = payload.type
         if kind == "user_message":
             text = part(shapes.text, payload.message, "") or ""
             images = bool(part(shapes.lists, payload.images, ()) or part(shapes.lists, payload.local_images, ()))
-            self.user_event("event", text, images, start, end, ms)
+            self.user_event("event", text, images)
         elif kind == "item_completed":
-            self.completed(payload, start, end, ms)
+            self.completed(payload)
         elif kind == "token_count":
-            self.token_count(payload, ms)
+            self.token_count(payload)
         elif kind == "turn_aborted":
-            self.aborted(payload.reason or "interrupted", start, end, ms)
+            self.aborted(payload.reason or "interrupted")
         elif kind in ("exec_command_end", "patch_apply_end", "mcp_tool_call_end"):
             self.verdict(payload.call_id, verdict_of(payload.exit_code, payload.success, payload.result))
         elif kind == "entered_review_mode":
-            self.typed(f"/review {payload.user_facing_hint or ''}".strip(), Kind.COMMAND, start, end, ms)
+            self.typed(f"/review {payload.user_facing_hint or ''}".strip(), Kind.COMMAND)
         elif kind == "thread_rolled_back":
             self.s.count += 1
-            event = self.event(self.key(f"undone:{self.s.count}"), Kind.FEEDBACK, Author.PERSON, start, end, ms)
+            event = self.event(self.key(f"undone:{self.s.count}"), Kind.FEEDBACK, Author.PERSON)
             self.emit(msgspec.structs.replace(event, head="turns undone"))
         elif kind in ("error", "stream_error"):
-            self.erred(payload, start, end, ms)
+            self.erred(payload)
         elif kind == "thread_name_updated":
             self.facts.title = payload.thread_name or self.facts.title
         else:
             if kind == "agent_message":
                 self.confirm()
-                self.spoke(NOTHING, payload.message, start, end, ms)
+                self.spoke(NOTHING, payload.message)
             return kind in SILENT_EVENTS
         return True
 
-    def completed(self, payload: Payload, start: int, end: int, ms: int | None) -> None:
+    def completed(self, payload: Payload) -> None:
         item = part(shapes.items, payload.item, None)
         if item is None:
             return
         if item.type == "UserMessage":
             found = part(shapes.pieces, item.content, None)
             texts = [found] if isinstance(found, str) else [p.text for p in found or () if p.text]
-            self.user_event("completed", "\n".join(texts), bool(found) and not texts, start, end, ms)
+            self.user_event("completed", "\n".join(texts), bool(found) and not texts)
         elif item.type == "AgentMessage":
             self.confirm()
-            self.spoke(item.content, NOTHING, start, end, ms)
+            self.spoke(item.content, NOTHING)
         elif item.type in ("CommandExecution", "FileChange", "McpToolCall"):
             done = None if item.status is None else item.status not in ("failed", "declined")
             self.verdict(item.id, verdict_of(item.exit_code, done, item.result))
@@ -270,13 +275,13 @@ class CodexFold(CodexTurns):
             if len(self.s.verdicts) > OPEN_KEEP:
                 del self.s.verdicts[next(iter(self.s.verdicts))]
 
-    def erred(self, payload: Payload, start: int, end: int, ms: int | None) -> None:
+    def erred(self, payload: Payload) -> None:
         self.s.count += 1
         failure = part(shapes.failures, payload.error, None)
         text = part(shapes.text, payload.message, None)
         text = text or (failure if isinstance(failure, str) else (failure and failure.message)) or ""
         key = self.key(f"error:{self.s.count}")
-        self.emit(self.event(key, Kind.ERROR, Author.HARNESS, start, end, ms, clip.error_text(text)))
+        self.emit(self.event(key, Kind.ERROR, Author.HARNESS, clip.error_text(text)))
 
 
 def arguments_of(payload: Payload) -> str:

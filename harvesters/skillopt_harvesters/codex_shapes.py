@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import msgspec
 
+from skillopt_harvesters.jsonl import Line
+
 NOTHING = msgspec.Raw(b"null")
 
 
-class Payload(msgspec.Struct):
+class Payload(Line):
     """What a payload of any kind may hold. What takes several forms is kept raw."""
 
     type: str | None = None
@@ -53,7 +55,6 @@ class Payload(msgspec.Struct):
 class Record(Payload):
     """One line."""
 
-    timestamp: str | int | float | None = None
     payload: Payload | None = None
     record_type: str | None = None
     instructions: msgspec.Raw = NOTHING

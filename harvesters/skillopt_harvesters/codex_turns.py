@@ -28,7 +28,7 @@ class Waiting(msgspec.Struct):
     kind: Kind
     start: int
     end: int
-    at_ms: int | None
+    stamp: str | int | float | None
 
 
 class State(msgspec.Struct):
@@ -59,7 +59,7 @@ class CodexTurns(TurnFold[Record]):
     """One rollout, as far as the person and the tokens go."""
 
     def __init__(self, source: Source, state: State, named: str) -> None:
-        super().__init__(source, state.talk)
+        super().__init__(source, state.talk, named)
         self.s = state
         if not state.thread:
             state.thread = self.facts.native_id = named
@@ -67,40 +67,46 @@ class CodexTurns(TurnFold[Record]):
     def key(self, name: str) -> str:
         return f"{self.s.thread}:{self.s.turn}:{name}"
 
-    def event(
-        self, key: str, kind: Kind, author: Author, start: int, end: int, ms: int | None, text: str = ""
-    ) -> Event:
-        return Event(key=key, kind=kind, author=author, offset=start, length=end - start, at_ms=ms, text=text)
+    def event(self, key: str, kind: Kind, author: Author, text: str = "") -> Event:
+        return Event(
+            key=key,
+            kind=kind,
+            author=author,
+            offset=self.start,
+            length=self.end - self.start,
+            at_ms=self.now(),
+            text=text,
+        )
 
     # -- the person
 
-    def user_item(self, payload: Payload, start: int, end: int, ms: int | None) -> None:
+    def user_item(self, payload: Payload) -> None:
         content = part(shapes.pieces, payload.content, None)
         if content is None:
             content = part(shapes.text, payload.message, None)
         texts = [content] if isinstance(content, str) else [p.text for p in content or () if p.text]
         found = [classify(text) for text in texts]
         if any(words.why == "abort notice" for words in found):
-            self.aborted("interrupted", start, end, ms)
+            self.aborted("interrupted")
         typed = [words for words in found if words.kind in (Kind.PROMPT, Kind.COMMAND)]
         for words in found:
             if words.kind is Kind.SKILL:
-                self.skill_given(words, start, end, ms)
+                self.skill_given(words)
             elif words.kind is None:
                 self.skipped[f"injected: {words.why}"] += 1
         if not typed:
             return
         text = "\n".join(words.text for words in typed)
         if typed[0].kind is Kind.COMMAND:
-            self.typed(text, Kind.COMMAND, start, end, ms)
+            self.typed(text, Kind.COMMAND)
             return
         if self.s.typed == text and "item" not in self.s.typed_by:
             self.s.typed_by.append("item")
             return
         self.confirm()
-        self.s.waiting = Waiting(text, Kind.PROMPT, start, end, ms)
+        self.s.waiting = Waiting(text, Kind.PROMPT, self.start, self.end, self.stamp)
 
-    def user_event(self, by: str, text: str, images: bool, start: int, end: int, ms: int | None) -> None:
+    def user_event(self, by: str, text: str, images: bool) -> None:
         """What was typed, from one of the two kinds of events."""
         words = classify(text)
         self.s.events = True
@@ -116,7 +122,7 @@ class CodexTurns(TurnFold[Record]):
             return
         item = self.s.waiting
         self.s.waiting = None
-        self.typed(said, Kind.PROMPT, start, end, ms)
+        self.typed(said, Kind.PROMPT)
         self.s.typed_by = [by, "item"] if item is not None and (item.words == said or images) else [by]
 
     def confirm(self) -> None:
@@ -127,10 +133,13 @@ class CodexTurns(TurnFold[Record]):
         if self.s.events:
             self.skipped["user item without its event"] += 1
             return
-        self.typed(item.words, item.kind, item.start, item.end, item.at_ms)
+        at_hand = self.start, self.end, self.stamp
+        self.start, self.end, self.stamp = item.start, item.end, item.stamp
+        self.typed(item.words, item.kind)
+        self.start, self.end, self.stamp = at_hand
         self.s.typed_by = ["item"]
 
-    def typed(self, text: str, kind: Kind, start: int, end: int, ms: int | None) -> None:
+    def typed(self, text: str, kind: Kind) -> None:
         state = self.s
         state.typed, state.typed_by = text, []
         state.turn += 1
@@ -141,31 +150,31 @@ class CodexTurns(TurnFold[Record]):
         for call in list(self.talk.calls.values()):
             if call.outcome is Outcome.OPEN and escalated(call.arguments):
                 self.talk.calls[call.call_id] = msgspec.structs.replace(call, outcome=Outcome.REFUSED)
-                self.failed(call, "", Outcome.REFUSED, ms)
-        self.prompt(self.event(self.key("prompt"), kind, Author.PERSON, start, end, ms, clip.words(text)))
+                self.failed(call, "", Outcome.REFUSED, self.now())
+        self.prompt(self.event(self.key("prompt"), kind, Author.PERSON, clip.words(text)))
 
-    def skill_given(self, words: Words, start: int, end: int, ms: int | None) -> None:
-        event = self.event(self.key(f"skill:{words.text}"), Kind.SKILL, Author.HARNESS, start, end, ms)
+    def skill_given(self, words: Words) -> None:
+        event = self.event(self.key(f"skill:{words.text}"), Kind.SKILL, Author.HARNESS)
         self.emit(msgspec.structs.replace(event, tool=words.text, head="opened"))
 
-    def aborted(self, reason: str, start: int, end: int, ms: int | None) -> None:
+    def aborted(self, reason: str) -> None:
         """One a turn: a turn ends once, though two records may say so."""
         author = Author.PERSON if reason in ABORTS else Author.HARNESS
         for call in [call for call in self.talk.calls.values() if escalated(call.arguments)]:
             self.closed(call.call_id)
-            self.failed(call, "", Outcome.REFUSED, ms)
-        self.interrupt(self.event(self.key("interrupt"), Kind.INTERRUPT, author, start, end, ms))
+            self.failed(call, "", Outcome.REFUSED, self.now())
+        self.interrupt(self.event(self.key("interrupt"), Kind.INTERRUPT, author))
 
     # -- tokens
 
-    def usage_record(self, payload: Payload, ms: int | None) -> None:
+    def usage_record(self, payload: Payload) -> None:
         """A response's tokens under the response's own id; the `token_count` that follows says the same again."""
         usage = part(shapes.tokens, payload.usage, None)
         if usage is not None:
             self.s.recorded = True
-            self.count_tokens(f"{self.s.thread}:{payload.response_id or self.s.counts}", usage, ms)
+            self.count_tokens(f"{self.s.thread}:{payload.response_id or self.s.counts}", usage)
 
-    def token_count(self, payload: Payload, ms: int | None) -> None:
+    def token_count(self, payload: Payload) -> None:
         """Cumulative totals: the last message's tokens where the total moved, the difference where they are missing."""
         info = part(shapes.token_info, payload.info, None)
         if info is None or self.s.recorded:
@@ -179,9 +188,9 @@ class CodexTurns(TurnFold[Record]):
             if last is None and now > before and not before:
                 last = total
         if last is not None:
-            self.count_tokens(f"{self.s.thread}:tokens:{self.s.counts}", last, ms)
+            self.count_tokens(f"{self.s.thread}:tokens:{self.s.counts}", last)
 
-    def count_tokens(self, key: str, usage: shapes.Tokens, ms: int | None) -> None:
+    def count_tokens(self, key: str, usage: shapes.Tokens) -> None:
         """Tokens of one message. They come before its items (0.40) or behind them (0.171)."""
         self.s.counts += 1
         cached = usage.cached_input_tokens or 0
@@ -194,11 +203,11 @@ class CodexTurns(TurnFold[Record]):
                 cache_read=cached,
                 cache_write=usage.cache_write_input_tokens or 0,
                 model=model,
-                at_ms=ms,
+                at_ms=self.now(),
             )
         )
-        waiting = [call for call in self.talk.calls.values() if not call.message_id]
         answer = self.talk.answer
+        waiting = [call for call in self.talk.calls.values() if not call.message_id] if self.talk.calls else ()
         if not waiting and not self.s.unspent and (answer is None or answer.message_id):
             self.s.spent = key
             return
@@ -218,8 +227,8 @@ class CodexTurns(TurnFold[Record]):
         item = self.s.waiting
         if last and item is not None and not self.s.events and not self.s.subagent:
             key = f"{self.s.thread}:{self.s.turn + 1}:prompt"
-            event = self.event(key, item.kind, Author.PERSON, item.start, item.end, item.at_ms, clip.words(item.words))
-            self.emit(event)
+            self.start, self.end, self.stamp = item.start, item.end, item.stamp
+            self.emit(self.event(key, item.kind, Author.PERSON, clip.words(item.words)))
 
     def state(self) -> bytes:
         return msgspec.msgpack.encode(self.s)

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import msgspec
+
 from skillopt_harvesters.codex_shapes import shell_output
+from skillopt_harvesters.glance import GLANCE, Glance, fingerprint, opening, shown, unescaped
 from skillopt_harvesters.jsonl import REFUSED
 from skillopt_harvesters.model import Kind, Outcome
 
 REQUEST = "## My request for Codex:"
 IDE = "# Context from my IDE setup:"
+LOOK = 256
+"""Bytes at either end of an output that show how it ended."""
+SHELL_JSON = b'"{\\"output\\":\\"'
+GOOD_CODES = (b"exited with code 0\\n", b"Exit code: 0\\n")
+OUTPUT = b"Output:\\n"
 INJECTED = {
     "<environment_context>": "environment",
     "<user_instructions>": "instructions",
@@ -115,6 +123,26 @@ def ending(text: str, verdict: bool | None) -> Ending:
         return Ending(by_code(exit_code(head), verdict), behind(text, "Output:\n"))
     failed = head.startswith(FAILURES)
     return Ending(by_code(1 if failed else None, verdict), text)
+
+
+def glance_at(raw: msgspec.Raw, verdict: bool | None) -> Glance | None:
+    """What is kept of an output that stands raw in its record and is seen to be a success by its first and last bytes;
+    None where it must be looked at whole."""
+    written = memoryview(raw)
+    first = bytes(written[:LOOK])
+    if first.startswith(SHELL_JSON):
+        _, found, after = bytes(written[-LOOK:]).rpartition(b'\\"exit_code\\":')
+        if not found or after.lstrip()[:2] not in (b"0,", b"0}"):
+            return None
+        inner = opening(written, len(SHELL_JSON), GLANCE * 5 // 4)
+        head = unescaped(inner.partition('","metadata"')[0].rstrip("\\").encode())
+    elif (at := first.find(OUTPUT)) > 0 and any(code in first[:at] for code in GOOD_CODES):
+        head = opening(written, at + len(OUTPUT))
+    else:
+        outcome, head = ending(opening(written), verdict)
+        if outcome is not Outcome.OK:
+            return None
+    return Glance(len(written) - 2, fingerprint(written), shown(head, len(written)))
 
 
 def by_code(code: int | None, verdict: bool | None) -> Outcome:

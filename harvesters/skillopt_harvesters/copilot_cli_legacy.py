@@ -10,6 +10,7 @@ from typing import Any
 from skillopt_harvesters import clip
 from skillopt_harvesters.bytestream import digest
 from skillopt_harvesters.fold import to_ms
+from skillopt_harvesters.glance import glance_of
 from skillopt_harvesters.jsonl import clean_text, objects
 from skillopt_harvesters.model import Author, Batch, Cursor, Event, Kind, Outcome, SessionFacts, Source, Trouble
 from skillopt_harvesters.whole import Document, batch_of, content_of, unchanged
@@ -132,7 +133,7 @@ class Legacy:
 
     def call(self, name: str, tool: str, arguments: Any, ms: int | None, outcome: Outcome, text: str) -> None:
         name = name or digest(repr(arguments).encode("utf-8", "replace"))[:12]
-        length, print_, head = clip.seen(text)
+        length, print_, head = glance_of(text)
         good = outcome is Outcome.OK
         self.give(
             Event(

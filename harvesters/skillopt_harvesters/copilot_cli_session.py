@@ -12,13 +12,16 @@ from skillopt_harvesters import clip
 from skillopt_harvesters import copilot_cli_shapes as shapes
 from skillopt_harvesters.bytestream import digest
 from skillopt_harvesters.copilot_cli_shapes import NOTHING, Data, Record
-from skillopt_harvesters.jsonl import Stretch, part
+from skillopt_harvesters.glance import Glance, glance, glance_of, is_text
+from skillopt_harvesters.jsonl import part
 from skillopt_harvesters.model import Author, Event, Kind, Origin, Outcome, Source, Usage
 from skillopt_harvesters.turns import OPEN_KEEP, Conversation, TurnFold
 
 HEADLESS = b"non-interactive mode"
 """In the first lines of the system message of `copilot -p` (seen in 1.0.102)."""
 SYSTEM_HEAD = 600
+LOOK = 96
+"""Bytes at the end of an output in which the exit code stands."""
 SILENT = {
     *("assistant.turn_start", "assistant.turn_end", "assistant.reasoning", "hook.start", "hook.end", "hook.progress"),
     *("session.info", "session.warning", "session.plan_changed", "session.truncation", "session.compaction_start"),
@@ -53,7 +56,7 @@ class CopilotFold(TurnFold[Record]):
     """One `events.jsonl`, or the flat file of older versions."""
 
     def __init__(self, source: Source, state: State, named: str) -> None:
-        super().__init__(source, state.talk)
+        super().__init__(source, state.talk, named)
         self.s = state
         if not self.facts.native_id:
             self.facts.native_id = named
@@ -77,37 +80,36 @@ class CopilotFold(TurnFold[Record]):
             "abort": self.aborted,
         }
 
-    def take(self, stretch: Stretch[Record]) -> None:
-        for record, start, end in zip(stretch.records, stretch.starts, stretch.ends, strict=True):
-            self.span(self.at(record.timestamp))
-            kind = record.type or ""
+    def take(self, record: Record) -> bool:
+        kind = record.type or ""
+        if record.data is None:
+            known = self.flat(record) or kind in SILENT
+        elif kind in SILENT:
+            self.skipped[kind] += 1
+            return True
+        else:
             handle = self.handlers.get(kind)
-            if record.data is None and self.flat(record, start, end):
-                self.understood += 1
-            elif handle is not None and record.data is not None:
-                self.understood += 1
-                handle(record, record.data, start, end)
-            elif kind in SILENT:
-                self.understood += 1
-                self.skipped[kind] += 1
-            else:
-                self.unknown += 1
-                self.skipped[f"unknown event {kind:.40}"] += 1
+            known = handle is not None
+            if handle is not None:
+                handle(record, record.data)
+        if not known:
+            self.skipped[f"unknown event {kind:.40}"] += 1
+        return known
 
-    def key(self, record: Record, start: int) -> str:
+    def key(self, record: Record) -> str:
         """Stable over forks, which copy events with their ids; made unique where the id is a made-up one."""
         if record.id is None:
-            return f"{self.facts.native_id}@{start}"
+            return f"{self.facts.native_id}@{self.start}"
         return record.id if len(record.id) == 36 else f"{self.facts.native_id}/{record.id}"
 
-    def event(self, record: Record, start: int, end: int, kind: Kind, author: Author, text: str = "") -> Event:
+    def event(self, record: Record, kind: Kind, author: Author, text: str = "") -> Event:
         return Event(
-            key=self.key(record, start),
+            key=self.key(record),
             kind=kind,
             author=author,
-            offset=start,
-            length=end - start,
-            at_ms=self.at(record.timestamp),
+            offset=self.start,
+            length=self.end - self.start,
+            at_ms=self.now(),
             text=text,
             agent_id=self.aside(record),
         )
@@ -118,7 +120,7 @@ class CopilotFold(TurnFold[Record]):
 
     # -- the session
 
-    def began(self, record: Record, data: Data, start: int, end: int) -> None:
+    def began(self, record: Record, data: Data) -> None:
         if data.session_id:
             self.facts.native_id = data.session_id
         if data.copilot_version:
@@ -130,7 +132,7 @@ class CopilotFold(TurnFold[Record]):
         if data.context is not None:
             self.placed(data.context)
 
-    def moved(self, record: Record, data: Data, start: int, end: int) -> None:
+    def moved(self, record: Record, data: Data) -> None:
         self.placed(data.context or data)
 
     def placed(self, context: shapes.Context | Data) -> None:
@@ -142,23 +144,23 @@ class CopilotFold(TurnFold[Record]):
         if isinstance(context, shapes.Context):
             facts.remote = context.repository or facts.remote
 
-    def modelled(self, record: Record, data: Data, start: int, end: int) -> None:
+    def modelled(self, record: Record, data: Data) -> None:
         self.used(data.new_model)
 
-    def instructed(self, record: Record, data: Data, start: int, end: int) -> None:
+    def instructed(self, record: Record, data: Data) -> None:
         if HEADLESS in bytes(memoryview(data.content)[:SYSTEM_HEAD]) and self.facts.origin is Origin.INTERACTIVE:
             self.facts.origin = Origin.HEADLESS
 
-    def erred(self, record: Record, data: Data, start: int, end: int) -> None:
+    def erred(self, record: Record, data: Data) -> None:
         text = f"{data.error_type or 'error'}: {part(shapes.text, data.message, '')}"
-        self.emit(self.event(record, start, end, Kind.ERROR, Author.HARNESS, clip.error_text(text)))
+        self.emit(self.event(record, Kind.ERROR, Author.HARNESS, clip.error_text(text)))
 
-    def compacted(self, record: Record, data: Data, start: int, end: int) -> None:
-        self.emit(self.event(record, start, end, Kind.COMPACTION, Author.HARNESS))
+    def compacted(self, record: Record, data: Data) -> None:
+        self.emit(self.event(record, Kind.COMPACTION, Author.HARNESS))
 
     # -- the person
 
-    def user(self, record: Record, data: Data, start: int, end: int) -> None:
+    def user(self, record: Record, data: Data) -> None:
         text = part(shapes.text, data.content, "").strip()
         if self.aside(record):
             self.skipped["sub-agent's prompt"] += 1
@@ -169,15 +171,15 @@ class CopilotFold(TurnFold[Record]):
         elif not text:
             self.skipped["empty"] += 1
         elif data.delivery == "steering":
-            self.emit(self.event(record, start, end, Kind.QUEUED, Author.PERSON, clip.words(text)))
+            self.emit(self.event(record, Kind.QUEUED, Author.PERSON, clip.words(text)))
         else:
-            self.prompt(self.event(record, start, end, Kind.PROMPT, Author.PERSON, clip.words(text)))
+            self.prompt(self.event(record, Kind.PROMPT, Author.PERSON, clip.words(text)))
 
-    def aborted(self, record: Record, data: Data, start: int, end: int) -> None:
+    def aborted(self, record: Record, data: Data) -> None:
         author = Author.HARNESS if "limit" in (data.reason or "") else Author.PERSON
-        self.interrupt(self.event(record, start, end, Kind.INTERRUPT, author))
+        self.interrupt(self.event(record, Kind.INTERRUPT, author))
 
-    def asked(self, record: Record, data: Data, start: int, end: int) -> None:
+    def asked(self, record: Record, data: Data) -> None:
         call = data.tool_call_id
         if call is None:
             found = part(shapes.asked, data.permission_request, None)
@@ -185,7 +187,7 @@ class CopilotFold(TurnFold[Record]):
         if data.request_id and call:
             self.s.asked[data.request_id] = call
 
-    def permitted(self, record: Record, data: Data, start: int, end: int) -> None:
+    def permitted(self, record: Record, data: Data) -> None:
         """A permission was answered: by the person, or by a rule."""
         name = self.s.asked.pop(data.request_id or "", None) or data.tool_call_id or ""
         answer = part(shapes.results, data.result, None)
@@ -197,47 +199,45 @@ class CopilotFold(TurnFold[Record]):
         said = (isinstance(answer, shapes.Result) and answer.feedback) or ""
         self.s.answered[name] = outcome
         self.talk.calls[name] = msgspec.structs.replace(call, outcome=outcome)
-        self.failed(call, "", outcome, self.at(record.timestamp), said)
+        self.failed(call, "", outcome, self.now(), said)
         if said and outcome is Outcome.REFUSED:
-            self.rejected(call, self.event(record, start, end, Kind.REJECTION, Author.PERSON), said)
+            self.rejected(call, self.event(record, Kind.REJECTION, Author.PERSON), said)
 
     # -- the agent
 
-    def assistant(self, record: Record, data: Data, start: int, end: int) -> None:
+    def assistant(self, record: Record, data: Data) -> None:
         self.used(data.model)
-        spent = self.spent_by(data, record, start)
+        spent = self.spent_by(data, record)
         if data.output_tokens and not self.s.recorded:
             self.s.counted += data.output_tokens
-            ms = self.at(record.timestamp)
+            ms = self.now()
             self.spend(Usage(key=spent, output=data.output_tokens, model=data.model or "", at_ms=ms))
         for asked in data.tool_requests or ():
             if asked.tool_call_id and asked.tool_call_id not in self.talk.calls:
-                self.opened(record, asked.tool_call_id, asked.name or "", asked.arguments, spent, start, end)
+                self.opened(record, asked.tool_call_id, asked.name or "", asked.arguments, spent)
         text = part(shapes.text, data.content, "")
         if text and not self.aside(record):
-            event = self.event(record, start, end, Kind.ANSWER, Author.AGENT, clip.words(text))
+            event = self.event(record, Kind.ANSWER, Author.AGENT, clip.words(text))
             self.answered(msgspec.structs.replace(event, message_id=spent))
 
-    def spent_by(self, data: Data, record: Record, start: int) -> str:
+    def spent_by(self, data: Data, record: Record) -> str:
         name = data.api_call_id or data.message_id
-        return f"{self.facts.native_id}:{name}" if name else self.key(record, start)
+        return f"{self.facts.native_id}:{name}" if name else self.key(record)
 
-    def started(self, record: Record, data: Data, start: int, end: int) -> None:
+    def started(self, record: Record, data: Data) -> None:
         if data.tool_call_id and data.tool_call_id not in self.talk.calls:
-            self.opened(record, data.tool_call_id, data.tool_name or "", data.arguments, "", start, end)
+            self.opened(record, data.tool_call_id, data.tool_name or "", data.arguments, "")
 
-    def opened(
-        self, record: Record, name: str, tool: str, arguments: msgspec.Raw, spent: str, start: int, end: int
-    ) -> None:
+    def opened(self, record: Record, name: str, tool: str, arguments: msgspec.Raw, spent: str) -> None:
         inner = part(shapes.text, arguments, None)
         self.call(
             Event(
-                key=f"{self.key(record, start)}:{name}",
+                key=f"{self.key(record)}:{name}",
                 kind=Kind.CALL,
                 author=Author.AGENT,
-                offset=start,
-                length=end - start,
-                at_ms=self.at(record.timestamp),
+                offset=self.start,
+                length=self.end - self.start,
+                at_ms=self.now(),
                 call_id=name,
                 tool=tool,
                 arguments=clip.arguments(arguments if inner is None else inner),
@@ -247,31 +247,35 @@ class CopilotFold(TurnFold[Record]):
             )
         )
 
-    def finished(self, record: Record, data: Data, start: int, end: int) -> None:
+    def finished(self, record: Record, data: Data) -> None:
         name = data.tool_call_id or ""
         call = self.closed(name)
         if call is None:
             self.skipped["result without its call"] += 1
             return
         found = part(shapes.results, data.result, "")
-        text = (found.content or "") if isinstance(found, shapes.Result) else found
-        text, code = without_exit_code(text)
-        if data.shell_execution is not None and data.shell_execution.exit_code is not None:
-            code = data.shell_execution.exit_code
+        raw = found.content if isinstance(found, shapes.Result) else data.result
+        code = data.shell_execution.exit_code if data.shell_execution is not None else None
         answered = self.s.answered.pop(name, None)
-        if answered is not None or data.success is False or code:
-            failure = part(shapes.failures, data.error, None)
-            said = failure if isinstance(failure, str) else failure and failure.message
-            outcome = answered or outcome_of(failure)
-            done = msgspec.structs.replace(call, outcome=outcome)
-            text = clip.error_text(said or text)
-            self.emit(msgspec.structs.replace(done, text=text, output_length=len(text)))
+        if answered is None and data.success is not False and not code and is_text(raw):
+            known = glance_at(raw)
+            if known is not None:
+                self.succeeded(call, known)
+                return
+        text = found if isinstance(found, str) else part(shapes.text, raw, "")
+        text, written = without_exit_code(text)
+        code = written if code is None else code
+        if answered is None and data.success is not False and not code:
+            self.succeeded(call, glance_of(text))
             return
-        self.succeeded(call, text)
+        failure = part(shapes.failures, data.error, None)
+        said = failure if isinstance(failure, str) else failure and failure.message
+        done = msgspec.structs.replace(call, outcome=answered or outcome_of(failure))
+        self.emit(msgspec.structs.replace(done, text=clip.error_text(said or text), output_length=len(said or text)))
 
-    def skill(self, record: Record, data: Data, start: int, end: int) -> None:
+    def skill(self, record: Record, data: Data) -> None:
         body = part(shapes.text, data.content, "").strip()
-        event = self.event(record, start, end, Kind.SKILL, Author.HARNESS)
+        event = self.event(record, Kind.SKILL, Author.HARNESS)
         path = clip.fitted({"path": data.path}) if data.path else ""
         print_ = digest(body.encode("utf-8", "replace")) if body else ""
         event = msgspec.structs.replace(event, tool=data.name or "", head="opened", arguments=path)
@@ -279,7 +283,7 @@ class CopilotFold(TurnFold[Record]):
 
     # -- tokens
 
-    def usage_record(self, record: Record, data: Data, start: int, end: int) -> None:
+    def usage_record(self, record: Record, data: Data) -> None:
         usage = part(shapes.tokens, data.usage, None)
         if usage is not None:
             self.s.recorded = True
@@ -295,11 +299,11 @@ class CopilotFold(TurnFold[Record]):
                 cache_read=cached,
                 cache_write=usage.cache_write_tokens or 0,
                 model=model or "",
-                at_ms=self.at(record.timestamp),
+                at_ms=self.now(),
             )
         )
 
-    def ended(self, record: Record, data: Data, start: int, end: int) -> None:
+    def ended(self, record: Record, data: Data) -> None:
         """Before 1.0.10x only the totals at the end know the input; the output was counted by message already."""
         if self.s.recorded:
             return
@@ -313,12 +317,12 @@ class CopilotFold(TurnFold[Record]):
                 left = max(0, (usage.output_tokens or 0) - counted)
                 self.s.counted = max(0, counted - (usage.output_tokens or 0))
                 rest = msgspec.structs.replace(usage, output_tokens=left)
-                self.spend_tokens(f"{self.key(record, start)}:{model}", rest, model, record)
+                self.spend_tokens(f"{self.key(record)}:{model}", rest, model, record)
         self.s.counted = 0
 
     # -- flat logs
 
-    def flat(self, record: Record, start: int, end: int) -> bool:
+    def flat(self, record: Record) -> bool:
         """A line of a log without `data`: what was typed, and what was answered."""
         said = record.prompt
         if said is not None or record.output is not None or record.result != NOTHING:
@@ -326,12 +330,12 @@ class CopilotFold(TurnFold[Record]):
                 self.facts.native_id = record.session_id
             self.been_in(record.cwd)
         if said is not None:
-            self.prompt(self.event(record, start, end, Kind.PROMPT, Author.PERSON, clip.words(said.strip())))
+            self.prompt(self.event(record, Kind.PROMPT, Author.PERSON, clip.words(said.strip())))
             return True
         answer = record.output if record.output is not None else part(shapes.text, record.result, None)
         if answer is None:
             return False
-        self.answered(self.event(record, start, end, Kind.ANSWER, Author.AGENT, clip.words(answer)))
+        self.answered(self.event(record, Kind.ANSWER, Author.AGENT, clip.words(answer)))
         return True
 
     def settle(self, last: bool) -> None:
@@ -351,6 +355,15 @@ def outcome_of(failure: str | shapes.Failure | None) -> Outcome:
     if "permission" in code or "denied" in code or "policy" in code:
         return Outcome.DENIED
     return Outcome.INTERRUPTED if code in ("aborted", "cancelled", "interrupted") else Outcome.ERROR
+
+
+def glance_at(raw: msgspec.Raw) -> Glance | None:
+    """What is kept of an output that stands raw in its record; None where its last line may tell of a failure."""
+    written = memoryview(raw)
+    last = bytes(written[-LOOK:])
+    if b" exit code " in last and b" exit code 0>" not in last:
+        return None
+    return glance(raw) if len(written) > 2 * LOOK else None
 
 
 def without_exit_code(text: str) -> tuple[str, int | None]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from skillopt_harvesters.jsonl import Line
+
 NOTHING = msgspec.Raw(b"null")
 
 
@@ -67,12 +69,11 @@ class Data(msgspec.Struct, rename="camel"):
     detached_from_spawning_parent_session_id: str | None = None
 
 
-class Record(msgspec.Struct, rename="camel"):
+class Record(Line, rename="camel"):
     """One line. The last fields are those of flat logs without `data`."""
 
     type: str | None = None
     id: str | None = None
-    timestamp: str | int | float | None = None
     agent_id: str | None = None
     data: Data | None = None
     session_id: str | None = msgspec.field(default=None, name="session_id")
@@ -85,7 +86,7 @@ class Record(msgspec.Struct, rename="camel"):
 class Result(msgspec.Struct):
     """A tool's result, or how a permission was answered."""
 
-    content: str | None = None
+    content: msgspec.Raw = NOTHING
     kind: str | None = None
     feedback: str | None = None
 

@@ -6,16 +6,18 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from skillopt_harvesters.bytestream import PlainStream, Stream, TooLong, digest_before, open_regular, windows
-from skillopt_harvesters.jsonl import RecordReader, Stretch
+from skillopt_harvesters.jsonl import Line, RecordReader, Stretch
 from skillopt_harvesters.model import Batch, Cursor, Event, SessionFacts, Source, Trouble, Usage
 
-T = TypeVar("T", bound=msgspec.Struct)
+T = TypeVar("T", bound=Line)
 
+BY_OFFSET = attrgetter("offset")
 UNKNOWN_SHARE = 0.05
 """From here on a source's unknown records are reported."""
 CWD_KEEP = 64
@@ -49,10 +51,14 @@ class Fold(Generic[T]):
         self.warnings: list[Trouble] = []
         self.understood = 0
         self.unknown = 0
+        self.start = self.end = 0
+        self.stamp: str | int | float | None = None
+        self._stamped: str | int | float | None = None
+        self._ms: int | None = None
         self.latest_ms = source.mtime_ns // 1_000_000 + CLOCK_SKEW_MS if source.mtime_ns else 1 << 62
 
-    def take(self, stretch: Stretch[T]) -> None:
-        """Take the records of a stretch, in file order."""
+    def take(self, record: T) -> bool:
+        """Take the record at hand: `start`, `end` and `stamp` are its place and time. False if its kind is unknown."""
         raise NotImplementedError
 
     def settle(self, last: bool) -> None:
@@ -86,8 +92,14 @@ class Fold(Generic[T]):
         self.common.usage[usage.key] = usage
         self.usage.add(usage.key)
 
+    def now(self) -> int | None:
+        """The time of the record at hand."""
+        if self.stamp is not self._stamped:
+            self._stamped, self._ms = self.stamp, self.at(self.stamp)
+        return self._ms
+
     def at(self, stamp: str | float | None) -> int | None:
-        """A record's time as UTC milliseconds, None where it has none that can be true."""
+        """A time as UTC milliseconds, None where it is none that can be true."""
         ms = to_ms(stamp)
         return ms if ms is None or ms <= self.latest_ms else None
 
@@ -116,8 +128,29 @@ class Fold(Generic[T]):
         for line, reason in stretch.troubles:
             self.warn(self.common.lines + line, reason)
         self.skipped.update(stretch.skipped)
-        self.take(stretch)
         self.common.lines += stretch.lines
+        take, unknown = self.take, 0
+        for record, self.start, self.end in zip(stretch.records, stretch.starts, stretch.ends, strict=True):
+            self.stamp = record.timestamp
+            if not take(record):
+                unknown += 1
+        self.unknown += unknown
+        self.understood += len(stretch.records) - unknown
+        self.span_of(stretch.records)
+
+    def span_of(self, records: list[T]) -> None:
+        """Widen the session's span by the records' times, of which only the extremes are looked at where they can be
+        compared as they are written."""
+        stamps = [record.timestamp for record in records if record.timestamp is not None]
+        texts = [stamp for stamp in stamps if isinstance(stamp, str) and len(stamp) == 24 and stamp[-1] == "Z"]
+        if texts and len(texts) == len(stamps):
+            latest = self.at(max(texts))
+            if latest is not None:
+                self.span(latest)
+                self.span(self.at(min(texts)))
+                return
+        for stamp in stamps:
+            self.span(self.at(stamp))
 
     def batch(self, cursor: Cursor, more: bool) -> Batch:
         """All that was gathered since the last batch."""
@@ -127,12 +160,12 @@ class Fold(Generic[T]):
         common.unknown += self.unknown
         if not more:
             self._judge()
-        usage = [common.usage[key] for key in sorted(self.usage, key=list(common.usage).index)]
+        usage = [spent for key, spent in common.usage.items() if key in self.usage]
         common.usage = dict(list(common.usage.items())[-USAGE_KEEP:])
         cursor.state = self.state()
         batch = Batch(
             session=msgspec.structs.replace(self.facts, cwds=list(self.facts.cwds), models=list(self.facts.models)),
-            events=sorted(self.events.values(), key=lambda event: event.offset),
+            events=sorted(self.events.values(), key=BY_OFFSET),
             usage=usage,
             cursor=cursor,
             understood=self.understood,

@@ -12,13 +12,20 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar, get_args
+from typing import Any, Generic, TypeVar, get_args, get_origin
 
 import msgspec
 
 from skillopt_harvesters.bytestream import Window
 
 T = TypeVar("T", bound=msgspec.Struct)
+
+
+class Line(msgspec.Struct):
+    """A record of a line; what all formats have in common."""
+
+    timestamp: str | int | float | None = None
+
 
 REFUSED = (msgspec.MsgspecError, RecursionError, UnicodeError)
 JOIN_LINES = 200
@@ -186,12 +193,21 @@ def loose(shape: type[T], value: dict[str, Any]) -> T:
         try:
             known[spec.name] = msgspec.json.decode(clean_json(item), type=spec.type)
         except REFUSED:
-            inner = [
-                kind for kind in get_args(spec.type) if isinstance(kind, type) and issubclass(kind, msgspec.Struct)
-            ]
-            if inner and isinstance(item, dict):
-                known[spec.name] = loose(inner[0], item)
+            found = loose_field(get_args(spec.type), item)
+            if found is not None:
+                known[spec.name] = found
     return shape(**known)
+
+
+def loose_field(kinds: tuple[Any, ...], item: Any) -> Any:
+    """A field that is a struct, or a list of structs, with what can be read of it; None where nothing can."""
+    for kind in kinds:
+        if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and isinstance(item, dict):
+            return loose(kind, item)
+        inner = get_args(kind)
+        if get_origin(kind) is list and isinstance(item, list) and isinstance(inner[0], type):
+            return [loose(inner[0], one) for one in item if isinstance(one, dict)]
+    return None
 
 
 def line_starts(buffer: bytes, end: int) -> list[int]:

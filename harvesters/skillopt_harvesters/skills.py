@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import msgspec
 
 from skillopt_harvesters.jsonl import REFUSED
@@ -25,29 +23,22 @@ class SkillCall(msgspec.Struct):
 _skill_call = msgspec.json.Decoder(SkillCall)
 
 
-def skill_events(call: Event) -> Iterator[Event]:
-    """A SKILL event for a successful call that opened a skill; `output_digest` is that of what was loaded."""
+def skill_event(call: Event) -> Event | None:
+    """A SKILL event for a successful call that opened a skill."""
     if call.tool in SKILL_TOOLS:
         try:
             arguments = _skill_call.decode(call.arguments)
         except REFUSED:
-            return
+            return None
         name = arguments.skill or arguments.command or arguments.name
     elif FILE in call.arguments and opens(call):
         name = folder_of(call.arguments)
     else:
-        return
-    if name:
-        yield msgspec.structs.replace(
-            call,
-            key=f"{call.key}:skill",
-            kind=Kind.SKILL,
-            author=Author.AGENT,
-            tool=name,
-            arguments="",
-            outcome=None,
-            head="opened",
-        )
+        return None
+    if not name:
+        return None
+    event = msgspec.structs.replace(call, key=f"{call.key}:skill", kind=Kind.SKILL, author=Author.AGENT, tool=name)
+    return msgspec.structs.replace(event, arguments="", outcome=None, head="opened")
 
 
 def opens(call: Event) -> bool:

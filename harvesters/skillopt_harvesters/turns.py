@@ -9,10 +9,12 @@ import msgspec
 
 from skillopt_harvesters import clip
 from skillopt_harvesters.fold import Common, Fold
+from skillopt_harvesters.glance import Glance
+from skillopt_harvesters.jsonl import Line
 from skillopt_harvesters.model import Author, Event, Kind, Outcome, SessionFacts, Source
-from skillopt_harvesters.skills import skill_events
+from skillopt_harvesters.skills import skill_event
 
-T = TypeVar("T", bound=msgspec.Struct)
+T = TypeVar("T", bound=Line)
 
 REASON_WITHIN_MS = 15 * 60_000
 """A prompt later than this after a refusal without words is a new request and not its reason."""
@@ -41,8 +43,9 @@ class TurnFold(Fold[T]):
     after the agent went on.
     """
 
-    def __init__(self, source: Source, talk: Conversation) -> None:
+    def __init__(self, source: Source, talk: Conversation, named: str) -> None:
         super().__init__(source, talk)
+        self.named = named
         self.talk = talk
         self.fresh: set[str] = set()
 
@@ -77,7 +80,7 @@ class TurnFold(Fold[T]):
         text = event.text
         if before is not None and before.message_id and before.message_id == event.message_id:
             text = clip.words(f"{before.text}\n{text}")
-        key = f"{self.talk.turn or self.facts.native_id or self.source.path}:answer"
+        key = f"{self.talk.turn or self.named}:answer"
         self.talk.answer = msgspec.structs.replace(event, key=key, text=text)
 
     def end_turn(self) -> None:
@@ -97,12 +100,12 @@ class TurnFold(Fold[T]):
         self.fresh.discard(name)
         return self.talk.calls.pop(name, None)
 
-    def succeeded(self, call: Event, text: str, outcome: Outcome = Outcome.OK) -> Event | None:
+    def succeeded(self, call: Event, seen: Glance, outcome: Outcome = Outcome.OK) -> Event | None:
         """A call's result, merged into the call's own event. Gives the SKILL event if the call opened one."""
-        length, print_, head = clip.seen(text)
+        length, print_, head = seen
         done = msgspec.structs.replace(call, outcome=outcome, output_length=length, output_digest=print_, head=head)
         self.emit(done)
-        opened = next(skill_events(done), None)
+        opened = skill_event(done)
         if opened is not None:
             self.emit(opened)
         return opened

@@ -13,9 +13,10 @@ import msgspec
 from skillopt_harvesters import clip
 from skillopt_harvesters import vscode_shapes as shapes
 from skillopt_harvesters.fold import to_ms
+from skillopt_harvesters.glance import glance_of
 from skillopt_harvesters.jsonl import part
 from skillopt_harvesters.model import Author, Event, Kind, Outcome, Usage
-from skillopt_harvesters.skills import skill_events
+from skillopt_harvesters.skills import skill_event
 from skillopt_harvesters.vscode_shapes import NOTHING, Part, Request
 from skillopt_harvesters.whole import Document
 
@@ -153,10 +154,11 @@ class OneTurn:
                 msgspec.structs.replace(call, outcome=outcome, text=clip.error_text(text), output_length=len(text))
             )
             return
-        length, print_, head = clip.seen(text)
+        length, print_, head = glance_of(text)
         done = msgspec.structs.replace(call, outcome=outcome, output_length=length, output_digest=print_, head=head)
         self.turns.give(done)
-        for opened in skill_events(done):
+        opened = skill_event(done)
+        if opened is not None:
             self.turns.give(opened)
 
     def outcome_of(self, piece: Part, details: shapes.Details | None, terminal: shapes.Terminal | None) -> Outcome:

@@ -1,0 +1,82 @@
+"""Successful outputs, seen without being decoded: they are most of all bytes, and of them only length, fingerprint and
+head are kept."""
+
+from __future__ import annotations
+
+from json.decoder import scanstring  # type: ignore[attr-defined]
+from typing import NamedTuple
+from zlib import crc32
+
+import msgspec
+
+from skillopt_harvesters.clip import before_cut
+from skillopt_harvesters.jsonl import REFUSED, clean_text
+from skillopt_harvesters.model import HEAD
+
+GLANCE = HEAD + 64
+"""Bytes of a written string that are decoded for its head."""
+AHEAD = b"\\"
+
+
+_text = msgspec.json.Decoder(str)
+
+
+class Glance(NamedTuple):
+    """An output's length in bytes as it is written (inside the quotes), its fingerprint, and its first characters."""
+
+    length: int
+    fingerprint: str
+    head: str
+
+
+def fingerprint(written: bytes | memoryview) -> str:
+    """Tells outputs apart, cheaply: CRC-32 and length, hex. No protection against those who want two to be alike."""
+    return f"{crc32(written):08x}{len(written):08x}"
+
+
+def glance(raw: msgspec.Raw) -> Glance:
+    """What is kept of a string that stands raw in a record."""
+    written = memoryview(raw)
+    length = len(written)
+    return Glance(length - 2, fingerprint(written), shown(opening(written), length))
+
+
+def glance_of(text: str) -> Glance:
+    """The same of a text that is decoded already."""
+    written = text.encode("utf-8", "replace")
+    return Glance(len(written), fingerprint(written), before_cut(text, HEAD))
+
+
+def shown(head: str, length: int) -> str:
+    """The head of an output of which `length` bytes are written: without the token that a cut went through."""
+    return before_cut(head, HEAD if len(head) > HEAD or length <= GLANCE else len(head) - 1)
+
+
+def is_text(raw: msgspec.Raw) -> bool:
+    return memoryview(raw)[0] == 0x22
+
+
+def opening(written: memoryview, start: int = 1, size: int = GLANCE) -> str:
+    """The characters of a string as it is written, from its byte `start` on, from at most `size` of its bytes."""
+    if len(written) - 1 - start <= size:
+        return unescaped(bytes(written[start:-1]))
+    head = bytes(written[start : start + size]).rstrip(AHEAD)
+    cut = head.rfind(b"\\u", size - 8)
+    if cut > 0 and len(head) - cut < 6:
+        head = head[:cut].rstrip(AHEAD)
+    if head[-1:] >= b"\x80":
+        head = head.decode("utf-8", "ignore").encode()
+    return unescaped(head)
+
+
+def unescaped(inside: bytes) -> str:
+    """The inside of a JSON string, decoded; as it is if it is damaged."""
+    try:
+        return _text.decode(b'"%b"' % inside)
+    except REFUSED:
+        text = inside.decode("utf-8", "replace")
+    try:
+        found: str = scanstring(text + '"', 0, False)[0]
+    except ValueError:
+        return text
+    return clean_text(found)
