@@ -48,6 +48,7 @@ class ProposedEdit:
     stake: Stake | None = None
     provenance: tuple[Quote, ...] = ()
     why: str = ""
+    self_healing: bool = False  # worth at most one action: shown last; kept in `n` alone
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,11 @@ class Subject:
     def predicate(self) -> str:
         return predicate(self.sentence)
 
+    @property
+    def self_healing(self) -> bool:
+        """The error names its own remedy: worth at most one action, and shown last."""
+        return self.pattern is not None and self.pattern.self_healing
+
 
 def documents(project: str) -> Mapping[str, Document]:
     """The two documents of a project: its learned skill, and its block of house rules in a memory file."""

@@ -116,6 +116,7 @@ def _result(one: Subject, done: Practised) -> EditResult:
         quotes=one.quotes,
         status=done.status or None,
         why=done.why,
+        self_healing=one.self_healing,
     )
 
 
@@ -123,7 +124,7 @@ def _worth_showing(results: Sequence[tuple[Subject, Practised]]) -> list[tuple[S
     """All that may be adopted plainly, then the most at stake of the others, by verdict."""
     shown: list[tuple[Subject, Practised]] = []
     counts: dict[Outcome, int] = {}
-    for one, done in sorted(results, key=lambda pair: (ORDER[pair[1].verdict.outcome], -_stake(pair[0]))):
+    for one, done in sorted(results, key=lambda pair: (ORDER[pair[1].verdict.outcome], pair[0].self_healing, -_stake(pair[0]))):
         counts[done.verdict.outcome] = counts.get(done.verdict.outcome, 0) + 1
         plain = done.verdict.outcome in {Outcome.ACCEPT, Outcome.SUPPORTED}
         if plain or one.edit is not None or counts[done.verdict.outcome] <= WORTH_SHOWING:

@@ -38,6 +38,7 @@ class EditResult:
     quotes: tuple[Quote, ...] = ()
     status: Status | None = None
     why: str = ""
+    self_healing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,16 +158,17 @@ def _shown(result: EditResult, missed: str | None) -> ProposedEdit:
         stake=result.stake,
         provenance=result.quotes,
         why=missed or result.why or result.verdict.why,
+        self_healing=result.self_healing,
     )
 
 
 def _numbered(edits: Sequence[ProposedEdit]) -> tuple[ProposedEdit, ...]:
-    """The edits where they stand, numbered from 1: those to adopt first, proven before others, by stake."""
+    """The edits where they stand, numbered from 1: those to adopt first, proven before others, by stake; what heals itself last."""
 
-    def rank(at: int) -> tuple[bool, int, float, float, int]:
+    def rank(at: int) -> tuple[bool, int, bool, float, float, int]:
         edit = edits[at]
         share, actions = (edit.stake.output_share, edit.stake.actions) if edit.stake else (0.0, 0)
-        return edit.status not in APPLIED, _ORDER[edit.verdict.outcome], -share, -actions, at
+        return edit.status not in APPLIED, _ORDER[edit.verdict.outcome], edit.self_healing, -share, -actions, at
 
     numbers = {at: n for n, at in enumerate(sorted(range(len(edits)), key=rank), 1)}
     return tuple(replace(edit, n=numbers[at]) for at, edit in enumerate(edits))
