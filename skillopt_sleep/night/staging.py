@@ -124,12 +124,16 @@ def _worth_showing(results: Sequence[tuple[Subject, Practised]]) -> list[tuple[S
     """All that may be adopted plainly, then the most at stake of the others, by verdict."""
     shown: list[tuple[Subject, Practised]] = []
     counts: dict[Outcome, int] = {}
-    for one, done in sorted(results, key=lambda pair: (ORDER[pair[1].verdict.outcome], pair[0].self_healing, -_stake(pair[0]))):
+    for one, done in sorted(results, key=_reading_order):
         counts[done.verdict.outcome] = counts.get(done.verdict.outcome, 0) + 1
         plain = done.verdict.outcome in {Outcome.ACCEPT, Outcome.SUPPORTED}
         if plain or one.edit is not None or counts[done.verdict.outcome] <= WORTH_SHOWING:
             shown.append((one, done))
     return shown
+
+
+def _reading_order(pair: tuple[Subject, Practised]) -> tuple[int, bool, float]:
+    return ORDER[pair[1].verdict.outcome], pair[0].self_healing, -_stake(pair[0])
 
 
 def _stake(one: Subject) -> float:

@@ -163,7 +163,7 @@ def _shown(result: EditResult, missed: str | None) -> ProposedEdit:
 
 
 def _numbered(edits: Sequence[ProposedEdit]) -> tuple[ProposedEdit, ...]:
-    """The edits where they stand, numbered from 1: those to adopt first, proven before others, by stake; what heals itself last."""
+    """The edits where they stand, numbered from 1: proven before others, by stake, what heals itself last."""
 
     def rank(at: int) -> tuple[bool, int, bool, float, float, int]:
         edit = edits[at]
