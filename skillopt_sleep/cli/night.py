@@ -156,8 +156,11 @@ def show_harvest(call: Call, counts: HarvestCounts) -> None:
     )
     if counts.pending:
         view.text(f"{counts.pending} wait for the next harvest")
-    for reason, n in sorted(counts.skipped.items()):
+    left_out = sorted(counts.skipped.items(), key=lambda pair: (-pair[1], pair[0]))
+    for reason, n in left_out[: None if call.verbose else 3]:
         view.note(f"left out: {n} × {reason}")
+    if len(left_out) > 3 and not call.verbose:
+        view.note(f"and records for {len(left_out) - 3} more reasons (-v names them)")
     for warning in counts.warnings[: None if call.verbose else 5]:
         view.warn(f"{warning.path}:{warning.line or 0}: {warning.reason}")
     for broken in counts.unreadable[: None if call.verbose else 5]:
