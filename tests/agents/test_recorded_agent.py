@@ -104,7 +104,8 @@ def test_scores_add_up_whatever_the_rules(episodes: list[Episode], sentences: li
 
 
 def test_of_several_rules_on_one_action_the_worst_effect_holds_unless_it_is_left_out() -> None:
-    episodes = recorded([ran("npm test --ci", ERROR)], [ran("pnpm test --ci")])
+    episodes = recorded([ran("npm test --ci", ERROR)], [ran("pnpm test --ci")] * 8)
+    assert effects(episodes, Use("pnpm", "npm"))[0] == "prevented1"
     assert effects(episodes, Use("pnpm", "npm"), Use("zub", "npm test"))[0] == "unknown1"
     assert effects(episodes, DoNotRun("npm test"), Use("zub", "npm"))[0] == "prevented1"
 

@@ -96,6 +96,13 @@ def test_hostile_slots_are_refused(slot: str) -> None:
             render(sentence)
 
 
+def test_words_that_would_come_back_otherwise_are_refused() -> None:
+    with pytest.raises(Unphrasable):
+        render(Said(" keep it small"))
+    with pytest.raises(Unphrasable):
+        render(CheckBefore("git push", "mood"))  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -113,7 +120,8 @@ def test_hostile_slots_are_refused(slot: str) -> None:
         ("<!--\nDo not run `x`.\n-->\n- Do not run `y`.", (DoNotRun("y"),)),
         ("```\n<!--\n```\n- Do not run `y`.", (DoNotRun("y"),)),
         ("> Do not run `x`.", ()),
-        ("---\ndescription: Do not run `x`.\n---\n", ()),
+        ("---\nDo not run `x`.\n---\n", ()),
+        ("<!--\n\n- Do not run `x`.\n\n-->", ()),
         ("para\n\n    Do not run `x`.\n", ()),
         ("# Do not run `x`.", ()),
         ("<!-- SLOW_UPDATE_START -->\n- Do not run `x`.\n<!-- SLOW_UPDATE_END -->", (DoNotRun("x"),)),

@@ -57,6 +57,7 @@ from skillopt_sleep.domain.sentences import (
         ("use tabs, not spaces", Said("use tabs, not spaces")),
         ("use a smaller commit, not a large one", Said("use a smaller commit, not a large one")),
         ("don't use the old API any more", Said("don't use the old API any more")),
+        ("use plain prose, not bullet lists", Said("use plain prose, not bullet lists")),
         ("Keep commits small", Said("Keep commits small")),
         ("don't look in the mirror", Said("don't look in the mirror")),
         (
