@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from skillopt_sleep.agents.recorded.parts import check_of
 from skillopt_sleep.domain.episodes import ActionOutcome
 from skillopt_sleep.domain.sentences import AddFlag, AskBefore, CheckBefore, DoNotRun, DropFlag, RunBefore, Use
 from tests.agents.recordings import ERROR, OK, REFUSED, edited, effects, ran, read, recorded, scores
@@ -209,3 +210,23 @@ def test_a_path_is_asked_for_itself_where_no_such_command_was_seen() -> None:
     episodes = recorded([ran("wc a.yml", ERROR, paths=("a.yml",))], [read("a.yaml")] * 8)
     assert effects(episodes, Use("a.yaml", "a.yml"))[0] == "prevented1"
     assert effects(episodes, Use("b.yaml", "a.yml"))[0] == "unknown1"
+
+
+@pytest.mark.parametrize(
+    ("command", "check"),
+    [
+        ("npm run test:unit", "tests"),
+        ("npx jest a", "tests"),
+        ("python3 -m pytest -q", "tests"),
+        ("zub-lint run", "linter"),
+        ("yarn lint", "linter"),
+        ("cargo fmt", "formatter"),
+        ("tsc --noEmit", "type checker"),
+        ("go build ./...", "build"),
+        ("test -f a", None),
+        ("cat test", None),
+        ("ls build", None),
+    ],
+)
+def test_a_check_is_known_by_program_and_sub_command(command: str, check: str | None) -> None:
+    assert check_of(command.split()) == check

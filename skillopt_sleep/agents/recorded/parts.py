@@ -40,8 +40,8 @@ class Part:
 _KINDS: Final[dict[str, Check]] = {
     **dict.fromkeys(("test", "tests", "pytest", "jest", "vitest", "rspec", "tox", "nox", "ctest", "phpunit"), "tests"),
     **dict.fromkeys(("unittest", "mocha", "playwright", "gotestsum", "nextest"), "tests"),
-    **dict.fromkeys(("lint", "eslint", "ruff", "flake8", "pylint", "golangci-lint", "clippy", "shellcheck"), "linter"),
-    **dict.fromkeys(("rubocop", "vet", "stylelint", "biome", "staticcheck", "linter"), "linter"),
+    **dict.fromkeys(("ruff", "flake8", "clippy", "shellcheck"), "linter"),
+    **dict.fromkeys(("rubocop", "vet", "biome", "staticcheck", "linter"), "linter"),
     **dict.fromkeys(("fmt", "format", "gofmt", "prettier", "black", "goimports", "rustfmt", "isort"), "formatter"),
     **dict.fromkeys(("tsc", "mypy", "pyright", "typecheck", "type-check", "check-types"), "type checker"),
     **dict.fromkeys(("build", "compile", "cmake"), "build"),
@@ -62,8 +62,8 @@ def check_of(words: Sequence[str]) -> Check | None:
     named = [*head, *plain] if head[0] in _RUNNERS or head[0].startswith("python") else list(head)
     for word in named:
         name = word.rpartition("/")[2].partition(":")[0]
-        if name in _KINDS:
-            return _KINDS[name]
+        if name in _KINDS or name.endswith("lint"):
+            return _KINDS.get(name, "linter")
     return None
 
 
