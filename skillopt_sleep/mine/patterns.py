@@ -24,6 +24,8 @@ from skillopt_sleep.mine.wording import clipped
 _DAY_MS: Final = 86_400_000
 _QUOTES: Final = 6
 _REASONS: Final = 12
+_WISHES: Final = frozenset({FrictionKind.REFUSAL, FrictionKind.CORRECTION, FrictionKind.INTERRUPT})
+"""Kinds that tell what a person wants."""
 _MOSTLY: Final = 0.75
 """The share of its members that must have healed themselves before a pattern counts as self-healing."""
 
@@ -109,8 +111,8 @@ def _of_members(members: Sequence[Friction], phrased: Phrased, project: str, sca
         stake=stake,
         sentence=phrasable(phrased.sentence),
         document=phrased.document,
-        person=people.pop() if len(people) == 1 else "",
-        reasons=refusals.reasons(members)[:_REASONS],
+        person=people.pop() if len(people) == 1 and kind in _WISHES else "",
+        reasons=refusals.reasons(members)[:_REASONS] if kind in _WISHES else (),
         quotes=_quotes(members),
         self_healing=sum(m.self_healing for m in members) >= _MOSTLY * len(members),
         cut_ms=cut,

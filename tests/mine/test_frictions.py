@@ -39,9 +39,17 @@ def of_kind(found: Mined, kind: FrictionKind) -> list[Friction]:
 # refusals
 
 
+def in_clone(session: Session) -> Session:
+    """At work on files that tell that all clones are one project."""
+    session.prompt("go")
+    for n in range(4):
+        session.read(f"pkg/core/f{n}.go")
+    return session
+
+
 def test_refusals_are_grouped_by_person_and_by_what_was_refused() -> None:
     sessions = [
-        Session(f"s{n}", day=n, person=who).prompt("go").refused("Bash", {"command": command}, why)
+        in_clone(Session(f"s{n}", day=n, person=who)).refused("Bash", {"command": command}, why)
         for n, (who, command, why) in enumerate(
             [
                 ("kim", "cd web && npm publish --tag beta 2>&1 | tail -3", "too early"),
@@ -51,6 +59,7 @@ def test_refusals_are_grouped_by_person_and_by_what_was_refused() -> None:
         )
     ]
     found = mined(*sessions)
+    assert len({e.project for e in found.episodes}) == 1
     kim = next(p for p in found.patterns if p.person == "kim")
     assert (kim.sentence, kim.document) == (AskBefore("npm publish"), "memory")
     assert kim.reasons == ("too early", "I do that")
@@ -126,6 +135,15 @@ def test_a_fragment_that_mostly_passes_the_check_gives_no_rule() -> None:
     assert only(mined(*bad, *unchecked), FrictionKind.DIAGNOSTIC).sentence is not None
 
 
+def test_what_an_edit_only_carries_along_is_not_its_doing() -> None:
+    bad = [linted(n, f"a{n} := os.Get({n})", f"a{n} := os.Fetch({n})") for n in range(2)]
+    line = "zz := os.Get(33)"
+    along = [
+        Session(f"f{n}", day=n).prompt("go").edit("b.go", line, f"{line}\nmore{n}").bash("lint run") for n in range(20)
+    ]
+    assert only(mined(*bad, *along), FrictionKind.DIAGNOSTIC).sentence is not None
+
+
 def test_lines_that_the_agent_had_not_written_are_not_held_against_it() -> None:
     sessions = [
         Session(f"s{n}", day=n).prompt("go").bash("lint run", "a.go:3:1: no (badrule)\n\tos.Get(1)\n", 1)
@@ -173,7 +191,7 @@ def test_a_name_that_is_written_and_replaced_again_is_a_rule_where_that_is_the_r
 
 
 def test_a_line_that_a_check_had_named_is_the_checks_alone() -> None:
-    found = mined(linted(0, "a := os.Get(1)", "a := os.Fetch(1)"), linted(1, "b := os.Get(2)", "b := os.Fetch(2)"))
+    found = mined(linted(0, "a := os.Open(1)", "a := os.Fetch(1)"), linted(1, "b := os.Open(2)", "b := os.Fetch(2)"))
     assert of_kind(found, FrictionKind.CONTENT) == []
 
 
@@ -232,8 +250,10 @@ def test_a_folder_that_was_there_once_is_gone_when_it_has_been_missed_ever_since
 
 
 def test_a_file_that_is_then_written_was_not_looked_for_in_vain() -> None:
-    sessions = [Session(f"s{n}", day=n).prompt("go").read("a.py", GONE, "error").write("a.py", "x") for n in range(2)]
-    assert mined(*sessions).frictions == ()
+    session = Session("s").prompt("go").read("a.py", GONE, "error").read("a.py", GONE, "error").write("a.py", "x")
+    assert mined(session).frictions == ()
+    session.read("b.py", GONE, "error")
+    assert [f.signature for f in mined(session).frictions] == ["path:b.py"]
 
 
 def test_another_ending_that_works_is_the_file() -> None:

@@ -68,6 +68,19 @@ def test_a_rule_up_to_its_cut_is_made_from_what_lay_before_it() -> None:
     assert found.before(pattern, pattern.first_ms) is None
 
 
+def test_what_was_written_after_the_cut_does_not_speak_against_the_rule_before_it() -> None:
+    def writing(n: int, *, bad: bool) -> Session:
+        session = Session(f"w{n}", day=n).prompt("go").read("a.go").edit("a.go", "x", f"pkg.Thing({n}, {n})")
+        return session.bash("lint it", f"a.go:1:1: no (rule)\n\tpkg.Thing({n}, {n})" if bad else "fine", int(bad))
+
+    found = mine(episodes_in(writing(n, bad=n < 2) for n in range(20)))
+    (pattern,) = [p for p in found.patterns if p.friction is FrictionKind.DIAGNOSTIC]
+    assert pattern.cut_ms is not None
+    before = found.before(pattern, pattern.cut_ms)
+    assert before is not None
+    assert (pattern.sentence, before.sentence) == (None, DoNotWrite(".go", "pkg.Thing(", "", "rule"))
+
+
 def test_a_path_found_after_the_cut_does_not_change_the_rule_before_it() -> None:
     later = [Session(f"r{n}", day=9 + n).prompt("go").read("src/cmd/a.py") for n in range(30)]
     sessions = [looking("a", 0), looking("b", 1), *later, looking("c", 50), looking("d", 51)]

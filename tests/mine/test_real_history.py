@@ -124,9 +124,9 @@ def test_a_rule_before_its_cut_rests_on_sessions_before_its_cut(history: Mined) 
 
 def test_it_takes_a_few_seconds(shared: Path) -> None:
     found = episodes(shared / HISTORY)
-    began = time.perf_counter()
+    began = time.process_time()
     mine(found)
-    assert time.perf_counter() - began < 8
+    assert time.process_time() - began < 8
 
 
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_.:/-][A-Za-z0-9]+)+|[A-Za-z]+[a-z][A-Z]\w*")

@@ -54,6 +54,6 @@ def test_thousands_of_long_prompts_take_a_moment() -> None:
     words = [f"w{n}" for n in range(400)]
     prompts = [" ".join(rng.choices(words, k=200)) for _ in range(700)] + [" ".join(["same"] * 20_000)] * 300
     episodes = episodes_in(asked(*prompts))
-    began = time.perf_counter()
+    began = time.process_time()
     groups_of(episodes)
-    assert time.perf_counter() - began < 6
+    assert time.process_time() - began < 6

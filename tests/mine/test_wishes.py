@@ -56,6 +56,8 @@ def test_an_imperative_is_read_with_what_it_names(said: str) -> None:
         "don't we use pnpm not npm?",
         "why do we use npm instead of pnpm?",
         "I don't know how to use it",
+        "don't worry about the tests",
+        "do not think too much of it",
         "the function is never called, but it should always return",
         "the docs say to always run make",
         "- never use npm",
@@ -84,9 +86,9 @@ def test_several_sentences_are_several_wishes() -> None:
     "text", ["never " * 600, "use " + "a " * 1500, "don't use " * 400, "before " * 550, "`" * 3999, "no, " * 999]
 )
 def test_hostile_words_take_no_time(text: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     list(wishes(text))
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 0.5
 
 
 def rule(said: str, *commands: str, writes: str = "") -> Sentence | None:
@@ -135,6 +137,11 @@ def test_the_words_of_the_agent_and_of_tools_are_never_a_rule() -> None:
     found = mine(session.episodes())
     assert found.corrections == ()
     assert not any(f.kind is FrictionKind.CORRECTION for f in found.frictions)
+
+
+def test_a_wish_said_twice_in_one_breath_is_one() -> None:
+    session = Session("s").prompt("Never run make. Really: never run make.").bash("make")
+    assert len(mine(session.episodes()).frictions) == 1
 
 
 def test_the_same_wish_in_two_sessions_is_one_pattern() -> None:
