@@ -13,7 +13,7 @@ import pytest
 PRODUCT = ("skillopt_core", "skillopt_sleep", "harvesters/skillopt_harvesters")
 LONGEST_MODULE = 400
 LONGEST_FUNCTION = 60
-ADDRESS = re.compile(r"https?://[^ \"]*/simple\b|--(?:extra-)?index-url[ =]\S|\"resolved\": \"http|/root/[\w.]")
+ADDRESS = re.compile(r"https?://[^ \"]*/simple\b|--(?:extra-)?index-url[ =]\S|\"resolved\": \"http|/root/\.")
 
 
 def modules(checkout: Path) -> Iterator[Path]:
