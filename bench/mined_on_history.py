@@ -279,7 +279,7 @@ def spread(values: Sequence[float]) -> str:
     if not ordered:
         return "none"
     low, high = ordered[int(0.025 * len(ordered))], ordered[min(len(ordered) - 1, int(0.975 * len(ordered)))]
-    return f"{sum(ordered) / len(ordered):.1f} [{low:g}, {high:g}]"
+    return f"{sum(ordered) / len(ordered):.1f} [{low:.3g}, {high:.3g}]"
 
 
 def shares(k: int, n: int) -> str:

@@ -10,7 +10,6 @@ from typing import Final
 from skillopt_core.gate import Recurrence
 from skillopt_sleep.domain.episodes import Episode
 from skillopt_sleep.domain.frictions import Friction, FrictionKind, Pattern
-from skillopt_sleep.domain.sentences import Sentence
 from skillopt_sleep.domain.tasks import KeptTask, Split, TaskCheck
 from skillopt_sleep.mine.phrased import widest
 from skillopt_sleep.mine.trace import day_of
@@ -93,16 +92,6 @@ def by_time(tasks: Iterable[KeptTask], cut_ms: int) -> tuple[tuple[KeptTask, ...
 def shown_by(pattern: Pattern) -> dict[str, str]:
     """The episodes that show a pattern, with a sentence about it each: what a critic may read of the check."""
     return dict.fromkeys(pattern.episodes, pattern.title)
-
-
-def evidence_of(pattern: Pattern) -> dict[str, tuple[tuple[Friction, Sentence], ...]]:
-    """By episode, what shows the pattern, each with the sentence that would mend it: what the phrase critic reads."""
-    if pattern.sentence is None:
-        return {}
-    found: dict[str, list[tuple[Friction, Sentence]]] = defaultdict(list)
-    for member in pattern.members:
-        found[member.episode].append((member, pattern.sentence))
-    return {episode: tuple(rows) for episode, rows in found.items()}
 
 
 def recurrence(pattern: Pattern, later_sessions: Collection[str], frictions: Iterable[Friction]) -> Recurrence | None:

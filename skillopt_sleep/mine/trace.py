@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -123,14 +122,6 @@ def day_of(ms: int) -> str:
 def same_file(a: str, b: str) -> bool:
     """Whether two names may mean one file: equal, or one ends with the other."""
     return a == b or a.endswith("/" + b.lstrip("./")) or b.endswith("/" + a.lstrip("./"))
-
-
-def touches(action: Action, path: str) -> bool:
-    return any(p == path for p in action.paths)
-
-
-def folder(path: str) -> str:
-    return posixpath.dirname(path) or "."
 
 
 def quote(step: Step, author: Literal["agent", "tool"]) -> Quote:

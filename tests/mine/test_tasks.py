@@ -13,7 +13,6 @@ from skillopt_sleep.mine.tasks import (
     SHARES,
     by_time,
     cut_of,
-    evidence_of,
     recurrence,
     shown_by,
     split_of,
@@ -142,9 +141,7 @@ def test_sessions_of_one_day_person_and_pattern_are_one_unit() -> None:
 
 def test_what_shows_a_pattern_is_told_by_episode(found: Mined) -> None:
     (pattern,) = found.patterns
-    assert set(shown_by(pattern)) == set(evidence_of(pattern)) == set(pattern.episodes)
-    assert all(rows[0][1] == pattern.sentence for rows in evidence_of(pattern).values())
-    assert evidence_of(replace(pattern, sentence=None)) == {}
+    assert shown_by(pattern) == dict.fromkeys(pattern.episodes, pattern.title)
 
 
 def test_recurrence_counts_later_sessions_against_other_signatures_of_the_kind() -> None:

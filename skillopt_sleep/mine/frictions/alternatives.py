@@ -21,7 +21,6 @@ from skillopt_sleep.mine.phrased import Phrased
 from skillopt_sleep.mine.trace import CHANGES, Step, Trace, friction, quote
 from skillopt_sleep.mine.wording import UNKNOWN_COMMAND, code, words
 
-PREFIXES: Final = ("use:", "needs:", "drop:", "before:", "command:")
 _SLOT: Final = re.compile(r"[\w@%+=:,./~-]{1,60}\Z")
 _MOST_WORDS: Final = 3
 _LOOKS: Final = words("ls cat head tail grep rg find wc stat file du df ps env which pwd echo sleep cd diff tree date")

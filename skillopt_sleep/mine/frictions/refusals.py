@@ -16,7 +16,7 @@ from skillopt_sleep.domain.episodes import ActionKind, ActionOutcome
 from skillopt_sleep.domain.frictions import Friction, FrictionKind
 from skillopt_sleep.domain.sentences import AskBefore
 from skillopt_sleep.mine.history import History
-from skillopt_sleep.mine.phrased import Phrased, most_common
+from skillopt_sleep.mine.phrased import Phrased
 from skillopt_sleep.mine.trace import Step, Trace, friction, quote, said_by_person
 from skillopt_sleep.mine.wording import code, ending
 
@@ -105,8 +105,3 @@ def reasons(members: Sequence[Friction]) -> tuple[str, ...]:
     """The person's own words, each once, in order of time."""
     ordered = sorted(members, key=lambda m: (m.at_ms, m.failing or 0))
     return tuple(dict.fromkeys(q.text for m in ordered for q in m.quotes if q.author == "person" and q.text))
-
-
-def usual(members: Sequence[Friction]) -> str:
-    """The call that stands for the group: the one most often refused."""
-    return most_common(q.text for m in members for q in m.quotes if q.author == "agent")
