@@ -18,16 +18,21 @@ from skillopt_harvesters.model import Author, Event, Kind, Origin, Source, Usage
 from skillopt_harvesters.turns import OPEN_KEEP, Conversation, TurnFold
 
 SKILL_BODY = "Base directory for this skill:"
+IMAGE = "[image]"
+AGAIN_KEEP = 1024
+"""Typed texts of a session that are remembered."""
 ERRORS = ("api_error", "error", "api_refusal", "model_refusal_fallback")
 
 
 class State(msgspec.Struct):
-    """`names`: records a session id stands in; `aside` and `main`: records of sub-agents and of the conversation."""
+    """`again`: what was typed when, and its key. `names`: records that a session id stands in. `aside` and `main`:
+    records of sub-agents and of the conversation."""
 
     talk: Conversation
     skills: dict[str, Event] = {}
     queue: list[Queued] = []
     names: dict[str, int] = {}
+    again: dict[str, str] = {}
     aside: int = 0
     main: int = 0
     machine: bool = False
@@ -81,6 +86,21 @@ class ClaudeRecords(TurnFold[Record]):
             text=text,
             agent_id=self.aside_id(record),
         )
+
+    def once(self, event: Event) -> Event | None:
+        """A person's event under the key that it had before, if the program has written the history again inside this
+        file: then uuids are new, but times, message ids and call ids are not. None for an image that was pasted with
+        words, which then stands by itself."""
+        if event.at_ms is None:
+            return event
+        if event.text == IMAGE and any(mark.startswith(f"{event.at_ms}:") for mark in self.s.again):
+            return None
+        mark = f"{event.at_ms}:{digest(event.text.encode('utf-8', 'replace'))[:12]}"
+        again = self.s.again
+        key = again.setdefault(mark, event.key)
+        if len(again) > AGAIN_KEEP:
+            del again[next(iter(again))]
+        return event if key == event.key else msgspec.structs.replace(event, key=key)
 
     def aside_id(self, record: Record) -> str:
         """The sub-agent that speaks inside another's file."""

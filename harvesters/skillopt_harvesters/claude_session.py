@@ -15,7 +15,7 @@ import msgspec
 from skillopt_harvesters import claude_shapes as shapes
 from skillopt_harvesters import clip
 from skillopt_harvesters.bytestream import digest
-from skillopt_harvesters.claude_records import ClaudeRecords, State
+from skillopt_harvesters.claude_records import IMAGE, ClaudeRecords, State
 from skillopt_harvesters.claude_shapes import Block, Record, contents
 from skillopt_harvesters.claude_words import PLAN, Words, classify, outcome_of_error, refusal_words, unwrapped
 from skillopt_harvesters.glance import glance, glance_of, is_text
@@ -26,6 +26,8 @@ SILENT = {
     *("summary", "file-history-snapshot", "file-history-delta", "progress", "agent-name", "last-prompt", "mode"),
     *("permission-mode", "pr-link", "bridge-session", "frame-link", "atis-latch", "started", "result"),
 }
+GIVEN = 20
+"""From this length on an id is one that the API gave, and unique by itself."""
 STRUCTURED = {
     "Bash": (b'"interrupted":true', b'"interrupted": true', b"returnCodeInterpretation"),
     "AskUserQuestion": (b'"answers"',),
@@ -100,7 +102,7 @@ class ClaudeFold(ClaudeRecords):
             self.planned(record, found)
         else:
             typed = [words for words in found if words.kind is not None]
-            text = "\n".join(words.text for words in typed) or ("[image]" if images and not found else "")
+            text = "\n".join(words.text for words in typed) or (IMAGE if images and not found else "")
             if text:
                 kind = Kind.COMMAND if Kind.COMMAND in kinds else Kind.PROMPT
                 self.typed(record, kind, text)
@@ -112,13 +114,16 @@ class ClaudeFold(ClaudeRecords):
             self.s.machine = True
         elif record.prompt_source or record.origin != shapes.NOTHING:
             self.s.human = True
-        self.prompt(self.event(record, kind, Author.PERSON, clip.words(text)))
+        event = self.once(self.event(record, kind, Author.PERSON, clip.words(text)))
+        if event is not None:
+            self.prompt(event)
 
     def planned(self, record: Record, found: list[Words]) -> None:
         """A plan handed over: approved by the person, written by a model."""
         self.end_turn()
         text = "\n".join(words.text for words in found).removeprefix(PLAN).strip()
         event = self.event(record, Kind.FEEDBACK, Author.AGENT, clip.words(text))
+        event = self.once(event) or event
         self.emit(msgspec.structs.replace(event, head="plan approved"))
         self.talk.turn = event.key
         refused, self.talk.refused = self.talk.refused, None
@@ -127,7 +132,8 @@ class ClaudeFold(ClaudeRecords):
             self.skipped["approved plan written as a refusal"] += 1
 
     def interrupted(self, record: Record) -> None:
-        self.interrupt(self.event(record, Kind.INTERRUPT, Author.PERSON))
+        event = self.event(record, Kind.INTERRUPT, Author.PERSON)
+        self.interrupt(self.once(event) or event)
 
     def queued(self, record: Record) -> None:
         operation = record.operation
@@ -183,7 +189,7 @@ class ClaudeFold(ClaudeRecords):
         name = block.id or ""
         self.call(
             Event(
-                key=f"{self.key(record)}:{name}",
+                key=name if len(name) >= GIVEN else f"{self.key(record)}:{name}",
                 kind=Kind.CALL,
                 author=Author.AGENT,
                 offset=self.start,

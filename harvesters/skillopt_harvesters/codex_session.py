@@ -27,7 +27,7 @@ SILENT_EVENTS = {
     *("dynamic_tool_call_response", "undo_completed", "turn.completed", "agent_reasoning_raw_content", "turn_diff"),
     *("agent_reasoning_section_break", "background_event", "plan_update", "exec_command_begin", "patch_apply_begin"),
     *("mcp_tool_call_begin", "web_search_begin", "collab_agent_spawn_end", "collab_waiting_end", "collab_close_end"),
-    *("collab_agent_interaction_end", "account/rateLimits/updated", "codex/event/raw_item", "warning", "tool_call"),
+    *("collab_agent_interaction_end", "account/rateLimits/updated", "codex/event/raw_item", "warning"),
 }
 SILENT_ITEMS = {"reasoning", "ghost_snapshot", "compaction", "other", "agent_message", "tool_search_output"}
 SILENT = {"world_state", "inter_agent_communication", "inter_agent_communication_metadata"}
@@ -239,6 +239,9 @@ class CodexFold(CodexTurns):
             self.verdict(payload.call_id, verdict_of(payload.exit_code, payload.success, payload.result))
         elif kind == "entered_review_mode":
             self.typed(f"/review {payload.user_facing_hint or ''}".strip(), Kind.COMMAND)
+        elif kind == "tool_call" and payload.call_id:
+            self.confirm()
+            self.called(payload)
         elif kind == "thread_rolled_back":
             self.s.count += 1
             event = self.event(self.key(f"undone:{self.s.count}"), Kind.FEEDBACK, Author.PERSON)
