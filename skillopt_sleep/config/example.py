@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pydantic.fields import FieldInfo
 from pydantic_core import to_jsonable_python
 
-from skillopt_sleep.config.model import sections
+from skillopt_sleep.config.model import NOT_YET, sections
 
 HEAD = """\
 # Configuration of skillopt-sleep. Lines with `#key = value` show the default: take away the # to change it.
@@ -26,13 +26,13 @@ def example(values: Mapping[str, object] = {}) -> str:
     for name, section in sections().items():
         parts.append(f"\n# {section.__doc__}\n[{name}]\n")
         for key, field in section.model_fields.items():
-            parts.append(_entry(key, field, values.get(f"{name}.{key}")))
+            parts.append(_entry(name, key, field, values.get(f"{name}.{key}")))
     return "".join(parts)
 
 
-def _entry(key: str, field: FieldInfo, value: object) -> str:
+def _entry(section: str, key: str, field: FieldInfo, value: object) -> str:
     default = to_jsonable_python(field.default)
-    note = field.description or ""
+    note = f"{field.description}{' No effect yet.' if f'{section}.{key}' in NOT_YET else ''}"
     if default in (None, [], {}) and field.examples:
         note += " Not set; an example:" if default is None else " Empty; an example:"
         default = field.examples[0]

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from pydantic import ValidationError
 
 from skillopt_sleep.config.lines import key_lines, line_of
-from skillopt_sleep.config.model import Config, keys, lookback_ms, sections
+from skillopt_sleep.config.model import NOT_YET, Config, keys, lookback_ms, sections
 from skillopt_sleep.errors import ConfigError, UsageError
 from skillopt_sleep.log import one_line
 from skillopt_sleep.paths import user_config
@@ -47,6 +47,10 @@ def load(option: Path | None, *, cwd: Path, environ: Mapping[str, str] = os.envi
 
     Raises `ConfigError` with file, line and key of the first mistake.
     """
+    return _told_of_no_effect(_from_files(option, cwd, environ))
+
+
+def _from_files(option: Path | None, cwd: Path, environ: Mapping[str, str]) -> Loaded:
     mine = user_config(option, environ)
     named = option is not None or bool(environ.get("SKILLOPT_CONFIG"))
     loaded = Loaded(Config(), dict.fromkeys(keys(), DEFAULT))
@@ -73,6 +77,16 @@ def override(loaded: Loaded, options: Mapping[str, tuple[object, str]]) -> Loade
         )
         raise UsageError(_reason(mistake), where=options[key][1] if key in options else key) from None
     return Loaded(config, {**loaded.origins, **{key: name for key, (_, name) in options.items()}}, loaded.warnings)
+
+
+def _told_of_no_effect(loaded: Loaded) -> Loaded:
+    plain = Config().model_dump(mode="json")
+    idle = [
+        f"{origin} {key}: has no effect yet"
+        for key, value, origin in loaded.rows()
+        if key in NOT_YET and value != _of(plain, key)
+    ]
+    return Loaded(loaded.config, loaded.origins, (*loaded.warnings, *idle))
 
 
 def project_file(cwd: Path) -> Path | None:

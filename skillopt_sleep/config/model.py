@@ -339,6 +339,23 @@ class Config(Section):
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
 
 
+NOT_YET = frozenset(
+    {
+        *("harvest.roots", "mine.max_tasks", "mine.recall_k", "mine.dream_factor"),
+        *(f"split.{name}" for name in Split.model_fields),
+        *(f"evolve.{name}" for name in Evolve.model_fields),
+        *(f"gate.{name}" for name in Gate.model_fields),
+        *(f"reward.{name}" for name in Reward.model_fields),
+        *("models.max_output", "models.parallel"),
+        *(f"agents.{name}" for name in Agents.model_fields),
+        *("budget.month_tokens", "budget.month_calls", "budget.month_usd", "budget.month_minutes"),
+        *("targets.roots", "adopt.auto_rollback"),
+        *(f"notify.{name}" for name in Notify.model_fields),
+    }
+)
+"""Keys that are checked but that nothing reads yet: whoever sets one to another value is told that it has no effect."""
+
+
 def lookback_ms(text: str) -> int | None:
     """The span of `harvest.lookback` in ms; None for "all"."""
     found = _LOOKBACK.fullmatch(text)
