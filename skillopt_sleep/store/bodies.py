@@ -15,7 +15,7 @@ import msgspec
 import zstandard
 from sqlalchemy import Connection, bindparam, select
 
-from skillopt_sleep.redact import Redacted
+from skillopt_sleep.redact import RULES_VERSION, Redacted
 from skillopt_sleep.store.schema.harvest import body
 
 SMALL: Final = 512
@@ -23,7 +23,7 @@ SMALL: Final = 512
 LARGEST: Final = 1 << 30
 """Bytes that one body may unpack to: a damaged row asks for no more."""
 BATCH: Final = 500
-FORGOTTEN: Final = "[forgotten]"
+FORGOTTEN: Final = Redacted("[forgotten]")
 
 _EMPTY: Final = hashlib.blake2b(b"", digest_size=16).digest()
 _TOOLS = threading.local()  # zstd's contexts serve one thread each
@@ -41,9 +41,9 @@ class Body(NamedTuple):
 class Words(NamedTuple):
     """What an event says, and the names by which it is linked: all of it that is no column."""
 
-    text: str = ""
-    arguments: str = ""
-    head: str = ""
+    text: Redacted = Redacted("")
+    arguments: Redacted = Redacted("")
+    head: Redacted = Redacted("")
     call_id: str = ""
     message_id: str = ""
     agent_id: str = ""
@@ -82,7 +82,11 @@ def stretch_words(codec: str | None, content: bytes | None) -> list[Words] | Non
     """What `of_stretch` packed; None where all of it was forgotten."""
     if codec is None or not content:
         return None
-    return _UNPACK(content_of(codec, content))
+    return unpacked(content_of(codec, content))
+
+
+def unpacked(content: bytes) -> list[Words]:
+    return _UNPACK(content)
 
 
 def squeezed(state: bytes) -> bytes:
@@ -125,7 +129,12 @@ class Kept:
         return made.digest
 
     def text(self, text: Redacted | None) -> bytes | None:
-        return None if text is None else self.image(text.encode("utf-8", "replace"))
+        """Keep text that went through today's redaction rules."""
+        if text is None:
+            return None
+        made = make(text.encode("utf-8", "replace"), RULES_VERSION)
+        keep(self._connection, [made])
+        return made.digest
 
 
 _FIND = select(body.c.digest, body.c.codec, body.c.bytes).where(body.c.digest.in_(bindparam("digests", expanding=True)))

@@ -9,7 +9,6 @@ from sqlalchemy.dialects.sqlite import insert
 
 from skillopt_core.types import Skill
 from skillopt_sleep.domain.proposals import Document
-from skillopt_sleep.redact import Redacted
 from skillopt_sleep.store import bodies
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.schema.training import skill, skill_version
@@ -29,9 +28,9 @@ def document_of(row: Any) -> Document:
 
 
 def keep_version(connection: Connection, document: Document, text: str, *, night: str, parent: str, now: int) -> bytes:
-    """Keep one exact text of a document. Returns the digest of its body."""
-    body = bodies.Kept(connection).text(Redacted(text)) or b""
-    row = {"skill_id": document_row(connection, document), "digest": Skill(text).digest, "body": body}
+    """Keep one exact text of a document, byte for byte. Returns the digest of its body."""
+    body = bodies.Kept(connection).image(text.encode("utf-8", "replace")) or b""
+    row: dict[str, Any] = {"skill_id": document_row(connection, document), "digest": Skill(text).digest, "body": body}
     row |= {"parent": parent, "night": night, "at_ms": now}
     connection.execute(insert(skill_version).values(row).on_conflict_do_nothing())
     return body

@@ -54,7 +54,7 @@ class Forgotten:
 def forget_session(store: Store, name: str) -> Forgotten:
     """Forget one session, by our id or its agent's. Raises `NotFound`."""
     done = Forgotten(sessions=1)
-    with _wiping(store) as connection:
+    with wiping(store) as connection:
         found = connection.execute(
             select(session.c.id, session.c.name).where((session.c.name == name) | (session.c.native_id == name))
         ).first()
@@ -68,10 +68,10 @@ def forget_session(store: Store, name: str) -> Forgotten:
         gone = {"forgotten_ms": store.clock.now_ms(), "title": "", "branch": ""}
         connection.execute(update(session).where(session.c.id == number).values(**gone))
         _forget_readers(connection, number)
-        _bury(connection, store, _unshared(connection, held), done)
+        bury(connection, store, _unshared(connection, held), done)
         _retire(connection, store, select(derived.c.kind, derived.c.of).where(derived.c.session_id == number), done)
         quoted = edit_source.c.session == own
-        _bury(connection, store, connection.execute(select(edit_source.c.quote).where(quoted)).scalars(), done)
+        bury(connection, store, connection.execute(select(edit_source.c.quote).where(quoted)).scalars(), done)
         _mark_proposals(connection, select(edit_source.c.edit_id).where(quoted), done)
         _forget_signatures(connection, number)
     return done
@@ -83,9 +83,9 @@ def forget_text(store: Store, text: str) -> Forgotten:
         raise UsageError("the text to forget is too short", remedy=f"Give at least {SHORTEST} characters")
     done, needle = Forgotten(), text.encode()
     hits = [digest for digest, content in contents(store) if needle in content]
-    with _wiping(store) as connection:
+    with wiping(store) as connection:
         rest = [digest for digest in hits if not _rewrite(connection, store, digest, needle, done)]
-        _bury(connection, store, rest, done)
+        bury(connection, store, rest, done)
         for column in (*_TITLES, *_TITLES_TOO):
             there = func.instr(column, text) > 0
             connection.execute(update(column.table).where(there).values({column.name: bodies.FORGOTTEN}))
@@ -98,7 +98,7 @@ def forget_text(store: Store, text: str) -> Forgotten:
 
 
 @contextmanager
-def _wiping(store: Store) -> Iterator[Connection]:
+def wiping(store: Store) -> Iterator[Connection]:
     """A transaction whose freed bytes are overwritten, and whose journal is emptied after it."""
     store.driver.execute("PRAGMA secure_delete = ON")
     with store.write() as connection:
@@ -119,7 +119,7 @@ def _in_pages(listed: Sequence[bytes]) -> Iterable[Sequence[bytes]]:
     return (listed[start : start + bodies.BATCH] for start in range(0, len(listed), bodies.BATCH))
 
 
-def _bury(connection: Connection, store: Store, digests: Iterable[bytes | None], done: Forgotten) -> None:
+def bury(connection: Connection, store: Store, digests: Iterable[bytes | None], done: Forgotten) -> None:
     """Turn bodies into tombstones, except what a rollback would need."""
     wanted = sorted({digest for digest in digests if digest is not None})
     for some in _in_pages(wanted):
@@ -146,7 +146,7 @@ def _rewrite(connection: Connection, store: Store, digest: bytes, needle: bytes,
     connection.execute(update(stretch).where(stretch.c.id.in_(rows)).values(body=kept.digest))
     said_it = event.c.stretch_id.in_(rows) & event.c.place.in_(hit)
     done.events += connection.execute(update(event).where(said_it).values(forgotten=1)).rowcount
-    _bury(connection, store, [digest], done)
+    bury(connection, store, [digest], done)
     return True
 
 
@@ -175,7 +175,7 @@ def _retire(connection: Connection, store: Store, wanted: Any, done: Forgotten) 
         (attempt.c.prompt, attempt.c.task.in_(done.tasks)),
         (attempt.c.trajectory, attempt.c.task.in_(done.tasks)),
     ):
-        _bury(connection, store, connection.execute(select(column).where(which)).scalars(), done)
+        bury(connection, store, connection.execute(select(column).where(which)).scalars(), done)
 
 
 def _retire_where(connection: Connection, store: Store, of: Any, which: Any, names: list[str]) -> None:

@@ -16,7 +16,7 @@ from skillopt_harvesters.model import Cursor, Event, Source, Usage
 from skillopt_sleep.errors import StoreError
 from skillopt_sleep.redact import Redacted
 from skillopt_sleep.store import intake_sql as sql
-from skillopt_sleep.store.bodies import Body
+from skillopt_sleep.store.bodies import LOST, Body, of_stretch, stretch_words
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.schema.harvest import SEQUENCE_BITS, SEQUENCE_MASK
 from skillopt_sleep.store.sources import path_text, save_source
@@ -244,8 +244,8 @@ class _Work:
     def _events(self, session: _Session, source: int, batch: CleanBatch) -> int:
         if not batch.events or batch.body is None:
             return 0
-        sql.BODY.run(self.driver, [batch.body])
-        stretch = sql.STRETCH.run(self.driver, session.id, source, batch.body.digest).lastrowid
+        body = self._body(batch.body, batch.events)
+        stretch = sql.STRETCH.run(self.driver, session.id, source, body).lastrowid
         first = _numbers(session.id, session.events, len(batch.events))
         rows = [(first + i, *row, stretch, i) for i, row in enumerate(batch.events)]
         changed = sql.EVENT.run(self.driver, rows)
@@ -255,6 +255,20 @@ class _Work:
         if changed and session.known:
             sql.NO_TWIN.run(self.driver, session.id)
         return changed
+
+    def _body(self, body: Body, rows: Sequence[EventRow]) -> bytes:
+        """Keep the words of a stretch and return their digest.
+
+        A body that was forgotten is not stored again; the same stretch without the words that were is.
+        """
+        if sql.BODY.run(self.driver, [body]) or sql.TOMBSTONE.run(self.driver, body.digest).fetchone() is None:
+            return body.digest
+        forgotten = {key for (key,) in sql.FORGOTTEN.run(self.driver, json.dumps([row[0] for row in rows]))}
+        words = stretch_words(body.codec, body.content) or []
+        kept = [LOST if row[0] in forgotten else said for row, said in zip(rows, words, strict=True)]
+        rest = of_stretch(kept, body.redaction)
+        sql.BODY.run(self.driver, [rest])
+        return rest.digest
 
     def _note_copies(self, session: _Session, source: int, rows: Sequence[EventRow]) -> None:
         """Some events stand in another session already: their source repeats that session."""

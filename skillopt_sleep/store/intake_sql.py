@@ -124,6 +124,8 @@ SEEN_IN: Final = Statement(
     "INSERT INTO session_source (session_id, source_id, relation) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 )
 STRETCH: Final = Statement("INSERT INTO stretch (session_id, source_id, body) VALUES (?, ?, ?)")
+TOMBSTONE: Final = Statement("SELECT id FROM body WHERE digest = ? AND tombstone_ms IS NOT NULL")
+FORGOTTEN: Final = Statement("SELECT key FROM event WHERE forgotten = 1 AND key IN (SELECT value FROM json_each(?))")
 OWNERS: Final = Statement("SELECT DISTINCT session_id FROM event WHERE key IN (SELECT value FROM json_each(?))")
 WITHDRAW: Final = Statement(
     "UPDATE event SET kind = 'withdrawn' WHERE key = ? AND session_id = ? AND kind <> 'withdrawn'"

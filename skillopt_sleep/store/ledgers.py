@@ -100,6 +100,17 @@ def _flag(value: int | None) -> bool | None:
     return None if value is None else bool(value)
 
 
+def note_session(store: Store, key: AttemptKey, native_id: str) -> None:
+    """Write down which session of its agent an attempt was: no harvest takes it for a person's."""
+    store.run(update(attempt).where(attempt.c.key == key.digest).values(native_session=native_id))
+
+
+def own_sessions(store: Store) -> frozenset[str]:
+    """Native ids of the sessions that were our own attempts."""
+    wanted = select(attempt.c.native_session).where(attempt.c.native_session != "")
+    return frozenset(row.native_session for row in store.rows(wanted))
+
+
 class Completions:
     """The store's `CompletionLedger`."""
 

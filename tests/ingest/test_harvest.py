@@ -16,7 +16,9 @@ from skillopt_sleep.clock import DAY_MS, FixedClock
 from skillopt_sleep.errors import StoreError
 from skillopt_sleep.ingest import Harvested, reading
 from skillopt_sleep.store import intake
+from skillopt_sleep.store.bodies import released
 from skillopt_sleep.store.engine import Store
+from skillopt_sleep.store.sources import agents_seen
 
 Harvest = Callable[..., Harvested]
 Table = Callable[[Store], dict[str, list[tuple[Any, ...]]]]
@@ -177,7 +179,8 @@ def test_a_resumed_copy_adds_a_source_and_its_own_events_alone(
     os.utime(first.write(home), ns=(1, 1_000))
     copy = made.Conversation(2)
     copy.lines = [
-        json.dumps(json.loads(line) | {"sessionId": copy.id, "timestamp": made.iso(copy.at)}) for line in first.lines
+        json.dumps(json.loads(line) | {"sessionId": copy.id, "timestamp": made.iso(copy.at), "slug": "calm-pond"})
+        for line in first.lines
     ]
     copied = len(copy.lines)
     copy.asks("go on").answers("I go on.")
@@ -187,6 +190,13 @@ def test_a_resumed_copy_adds_a_source_and_its_own_events_alone(
     prompts = {row["native_id"]: [prompt["text"] for prompt in row["prompts"]] for row in sessions(store)}
     assert prompts[copy.id] == ["go on"]
     assert len(prompts[first.id]) == 2
+    assert {
+        event.text for session in store.stored_sessions() for event in session.events if event.kind == "answer"
+    } == {
+        "Part 0 of 1 is done.",
+        "Part 1 of 1 is done.",
+        "I go on.",
+    }
     assert copied == len(first.lines)
     relations = store.driver.execute(
         "SELECT s.native_id, ss.relation FROM session_source ss JOIN session s ON s.id = ss.session_id "
@@ -396,6 +406,9 @@ def test_secrets_are_gone_before_anything_is_stored(
     columns = store.driver.execute("SELECT cwd || branch || title || cwds FROM session").fetchall()
     assert token not in repr(columns)
     assert token.encode() not in store.path.read_bytes()
+    states = [released(state) for (state,) in store.driver.execute("SELECT reader_state FROM source")]
+    assert b"redacted:" in states[0]
+    assert token.encode() not in states[0]
 
 
 def test_lone_surrogates_and_nuls_are_stored_as_text(
@@ -526,3 +539,17 @@ def test_a_session_is_found_by_our_id_and_by_its_own(
     assert [row["id"] for row in store.sessions(id=name)] == [name]
     assert [row["id"] for row in store.sessions(id=talk.id)] == [name]
     assert list(store.sessions(id="nobody")) == []
+
+
+def test_what_was_seen_of_each_agent_is_summed_up(
+    store: Store, home: Path, made: ModuleType, take_in: Harvest, clock: FixedClock
+) -> None:
+    os.utime(made.everyday(1).write(home), ns=(1, 5_000_000))
+    gone = made.everyday(2, version="2.1.99").write(home)
+    take_in()
+    gone.unlink()
+    take_in()
+    (line,) = agents_seen(store)
+    assert (line.agent, line.files, line.gone, line.unreadable, line.sessions) == ("claude-code", 2, 1, 0, 2)
+    assert (line.version, line.oldest_ms, line.unknown) == ("2.1.99", 5, 0)
+    assert line.understood > 20

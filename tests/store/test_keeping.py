@@ -17,8 +17,8 @@ from skillopt_sleep.clock import FixedClock
 from skillopt_sleep.domain.tasks import KeptTask, TaskCheck
 from skillopt_sleep.errors import NotFound, StoreError, UsageError
 from skillopt_sleep.ingest import harvest
-from skillopt_sleep.redact import Redactor
-from skillopt_sleep.store import keeping, mining
+from skillopt_sleep.redact import RULES_VERSION, Redactor
+from skillopt_sleep.store import again, keeping, mining
 from skillopt_sleep.store.adoptions import Adoptions
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.evidence import log_evidence
@@ -190,10 +190,35 @@ def test_a_forgotten_text_is_gone_and_the_rest_of_its_session_stays(
 
     path.touch()
     harvest(store, discover(home, {})[0], anew, redactor, clock)
-    assert prompts(store)[0] == "[forgotten]"
+    assert prompts(store) == ["[forgotten]", ("and of the weather " * 60).strip()]
+    with path.open("a", encoding="utf-8") as file:
+        file.write(line("user", 9, "one", message={"role": "user", "content": "one more"}) + "\n")
+    harvest(store, discover(home, {})[0], anew, redactor, clock)
+    assert prompts(store) == ["[forgotten]", ("and of the weather " * 60).strip(), "one more"]
     assert all(check.sound for check in keeping.verify(store))
     with pytest.raises(UsageError):
         forget_text(store, "a ")
+
+
+def test_newer_rules_take_out_what_older_ones_left(
+    store: Store, home: Path, redactor: Redactor, clock: FixedClock, filled: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(home, "one", f"tell me of {WORD}", "and more")
+    talk(home, "two", "nothing in here")
+    take_in(store, home, redactor, clock)
+    kept_task(store, next(row["id"] for row in store.sessions()))
+    save_proposal(store, filled.proposal(filled.night(store).id))
+    monkeypatch.setattr(again, "RULES_VERSION", RULES_VERSION + 1)
+    stricter = Redactor(extra=[WORD], engine=False)
+    done = again.redact_again(store, stricter)
+    assert done["changed"] == 3
+    assert not on_disk(store, WORD)
+    texts = prompts(store)
+    assert [text for text in texts if "redacted" not in text] == ["and more", "nothing in here"]
+    assert "redacted" in mining.tasks(store)[0].prompt
+    assert find_proposal(store, "p-1").candidate == filled.proposal("n").candidate
+    assert again.redact_again(store, stricter) == {"bodies": 0, "changed": 0}
+    assert all(check.sound for check in keeping.verify(store))
 
 
 def test_a_proposal_that_quotes_what_is_forgotten_is_marked(

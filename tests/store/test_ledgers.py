@@ -15,7 +15,7 @@ from skillopt_sleep.domain.ledgers import AttemptKey, CompletionKey
 from skillopt_sleep.errors import StoreError
 from skillopt_sleep.redact import Redactor
 from skillopt_sleep.store.engine import Store
-from skillopt_sleep.store.ledgers import Attempts, Completions, Spending, spent
+from skillopt_sleep.store.ledgers import Attempts, Completions, Spending, note_session, own_sessions, spent
 
 KEY = AttemptKey("c-1", "t1", "d" * 64, 0, "claude", "2.1", "sonnet", "{}")
 DONE = Trajectory(
@@ -69,6 +69,13 @@ def test_what_an_agent_said_is_redacted_before_it_is_kept(store: Store, redact: 
 
 
 EXAMPLE = count()
+
+
+def test_our_own_sessions_are_known_by_their_ids(store: Store, redact: Redactor) -> None:
+    Attempts(store, "n-1", redact.redact).save([(KEY, DONE), (replace(KEY, draw=1), DONE)])
+    assert own_sessions(store) == frozenset()
+    note_session(store, KEY, "native-7")
+    assert own_sessions(store) == {"native-7"}
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
