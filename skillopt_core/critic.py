@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
+from skillopt_core.asking import Complete, ask
 from skillopt_core.memory import Memory
-from skillopt_core.prompting import clipped, default_prompts, fenced, filled
+from skillopt_core.prompting import default_prompts, fenced, filled
 from skillopt_core.replies import (
     ReadEdit,
     ReadPattern,
-    Unusable,
     read_edits,
     read_number,
     read_numbers,
@@ -30,15 +30,6 @@ CHARACTERS: Final = 24_000
 """What the attempts of one prompt may take, about 6,000 tokens."""
 
 T = TypeVar("T")
-
-
-class Complete(Protocol):
-    """Who completes: as many replies as prompts, in the same order, a failed one as `Missing(reason)`.
-
-    All prompts of one call are independent, so that a pool may run them together. Raises `Exhausted`.
-    """
-
-    def __call__(self, prompts: Sequence[str]) -> Sequence[str | Missing]: ...
 
 
 class ModelCritic:
@@ -137,41 +128,7 @@ class ModelCritic:
 
     def _ask(self, prompts: Sequence[str], name: str, read: Callable[[str], T]) -> list[T | Missing]:
         """All prompts at once; the unreadable replies once more, together with what was wrong with them."""
-        answers = [_read(reply, read) for reply in self._replies(prompts)]
-        broken = {n: answer for n, answer in enumerate(answers) if isinstance(answer, _Broken)}
-        if broken:
-            form = self._prompts[name].rpartition("in this form:")[2].strip().partition("\n")[0]
-            again = [self._repair(answer, form) for answer in broken.values()]
-            for n, reply in zip(broken, self._replies(again), strict=True):
-                answers[n] = _read(reply, read)
-        return [Missing("unusable reply") if isinstance(answer, _Broken) else answer for answer in answers]
-
-    def _repair(self, broken: _Broken, form: str) -> str:
-        slots = {"problem": broken.problem, "form": form, "reply": fenced("reply", clipped(broken.reply, 6000))}
-        return filled(self._prompts["repair"], slots)
-
-    def _replies(self, prompts: Sequence[str]) -> Sequence[str | Missing]:
-        replies = self._complete(prompts) if prompts else ()
-        if len(replies) != len(prompts):
-            raise ValueError(f"{len(replies)} replies came back for {len(prompts)} prompts")
-        return replies
-
-
-class _Broken:
-    """A reply that could not be read, and why."""
-
-    def __init__(self, reply: str, problem: str) -> None:
-        self.reply = reply
-        self.problem = problem
-
-
-def _read(reply: str | Missing, read: Callable[[str], T]) -> T | Missing | _Broken:
-    if isinstance(reply, Missing):
-        return reply
-    try:
-        return read(reply)
-    except Unusable as error:
-        return _Broken(reply, str(error))
+        return ask(self._complete, prompts, read, repair=self._prompts["repair"], template=self._prompts[name])
 
 
 def _patch(batch: Shown, patterns: Sequence[ReadPattern]) -> Patch:
