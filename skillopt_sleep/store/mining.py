@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
 
 from sqlalchemy import Connection, Table, bindparam, delete, func, select, update
 from sqlalchemy.dialects.sqlite import insert
@@ -15,7 +15,7 @@ from skillopt_sleep.clock import iso
 from skillopt_sleep.domain.episodes import Episode
 from skillopt_sleep.domain.frictions import Friction, Pattern
 from skillopt_sleep.domain.tasks import KeptTask, TaskCheck
-from skillopt_sleep.redact import Redacted
+from skillopt_sleep.redact import RULES_VERSION, Redacted
 from skillopt_sleep.store import bodies
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.schema.harvest import event, session
@@ -162,23 +162,72 @@ def _keep_members(connection: Connection, one: Pattern, frictions: Mapping[str, 
         connection.execute(insert(derived).on_conflict_do_nothing(), sources)
 
 
-def save_tasks(store: Store, tasks: Iterable[KeptTask]) -> None:
+def save_tasks(store: Store, tasks: Sequence[KeptTask]) -> None:
     """Keep tasks with their checks. What is fixed for good (split, salt, twin group, first night) is never changed."""
     with store.write() as connection:
-        for one in tasks:
-            _keep_task(connection, one)
+        known = _Known.of(connection, tasks)
+        new = insert(task)
+        set_ = {name: new.excluded[name] for name in _CHANGING}
+        rows = [_task_row(one, known) for one in tasks]
+        prompts = [_text(one.prompt) for one in tasks]
+        checks = [row for one in tasks for row in _check_rows(one, known)]
+        bodies.keep(connection, [*prompts, *(_text(c.argument) for one in tasks for c in one.checks)])
+        if rows:
+            connection.execute(new.on_conflict_do_update(index_elements=["id"], set_=set_), rows)
+            gone = delete(check).where(check.c.task_id == bindparam("of"))
+            connection.execute(gone, [{"of": one.id} for one in tasks])
+        if checks:
+            connection.execute(check.insert(), checks)
+        sources = [
+            {"session_id": row["session_id"], "kind": "task", "of": row["id"]} for row in rows if row["session_id"]
+        ]
+        if sources:
+            connection.execute(insert(derived).on_conflict_do_nothing(), sources)
 
 
-def _keep_task(connection: Connection, one: KeptTask) -> None:
-    kept = bodies.Kept(connection)
-    owner = _session_ids(connection, {one.session}).get(one.session)
-    pattern_row = pattern_id(one.pattern) if one.pattern else None
-    row: dict[str, Any] = {
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What the store holds of what some tasks speak of."""
+
+    sessions: Mapping[str, int]
+    patterns: set[str]
+    episodes: set[str]
+    events: set[int]
+
+    @classmethod
+    def of(cls, connection: Connection, tasks: Sequence[KeptTask]) -> _Known:
+        return cls(
+            _session_ids(connection, {one.session for one in tasks}),
+            _known(connection, pattern, {pattern_id(one.pattern) for one in tasks if one.pattern}),
+            _known(connection, episode, {one.episode for one in tasks}),
+            _known(connection, event, {each.source_event for one in tasks for each in one.checks}),
+        )
+
+
+_CHANGING: Final = (
+    "pattern_id",
+    "episode_id",
+    "session_id",
+    "prompt",
+    "commit",
+    "files",
+    "origin",
+    "began_ms",
+    "reviewed_by",
+    "reviewed_ms",
+    "retired_ms",
+)
+"""Columns of a task that a later night may bring up to date."""
+
+
+def _task_row(one: KeptTask, known: _Known) -> dict[str, Any]:
+    of_pattern = pattern_id(one.pattern) if one.pattern else ""
+    return {
         "id": one.id,
-        "pattern_id": pattern_row if pattern_row in _known(connection, pattern, {pattern_row}) else None,
-        "episode_id": one.episode if one.episode in _known(connection, episode, {one.episode}) else None,
-        "session_id": owner,
-        "prompt": kept.text(Redacted(one.prompt)),
+        "pattern_id": of_pattern if of_pattern in known.patterns else None,
+        "episode_id": one.episode if one.episode in known.episodes else None,
+        "session_id": known.sessions.get(one.session),
+        "prompt": _text(one.prompt).digest,
         "commit": one.commit,
         "files": json.dumps(dict(one.files)),
         "origin": one.origin,
@@ -186,23 +235,22 @@ def _keep_task(connection: Connection, one: KeptTask) -> None:
         "reviewed_by": one.reviewed_by,
         "reviewed_ms": one.reviewed_ms,
         "retired_ms": one.retired_ms,
+        "twin": one.twin,
+        "split": one.split,
+        "salt": one.salt,
+        "first_night": one.first_night,
     }
-    fixed = {"twin": one.twin, "split": one.split, "salt": one.salt, "first_night": one.first_night}
-    connection.execute(insert(task).values(**row, **fixed).on_conflict_do_update(index_elements=["id"], set_=row))
-    connection.execute(delete(check).where(check.c.task_id == one.id))
-    known = _known(connection, event, {each.source_event for each in one.checks})
-    checks = [_check(kept, one.id, n, each, known) for n, each in enumerate(one.checks)]
-    if checks:
-        connection.execute(check.insert(), checks)
-    if owner is not None:
-        source = {"session_id": owner, "kind": "task", "of": one.id}
-        connection.execute(insert(derived).values(source).on_conflict_do_nothing())
 
 
-def _check(kept: bodies.Kept, name: str, n: int, one: TaskCheck, known: set[Any]) -> dict[str, Any]:
-    row: dict[str, Any] = {"task_id": name, "n": n, "kind": one.kind, "derived_from": one.derived_from}
-    row |= {"source_event": one.source_event if one.source_event in known else None, "vetting": one.vetting}
-    return row | {"argument": kept.text(Redacted(one.argument))}
+def _check_rows(one: KeptTask, known: _Known) -> Iterator[dict[str, Any]]:
+    for n, each in enumerate(one.checks):
+        row: dict[str, Any] = {"task_id": one.id, "n": n, "kind": each.kind, "derived_from": each.derived_from}
+        row |= {"source_event": each.source_event if each.source_event in known.events else None}
+        yield row | {"vetting": each.vetting, "argument": _text(each.argument).digest}
+
+
+def _text(text: str) -> bodies.Body:
+    return bodies.make(Redacted(text).encode("utf-8", "replace"), RULES_VERSION)
 
 
 def tasks(store: Store, *, split: str | None = None, name: str | None = None) -> list[KeptTask]:

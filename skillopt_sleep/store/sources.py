@@ -36,14 +36,6 @@ class KnownSource(NamedTuple):
 
 _KNOWN: Final = Statement("SELECT agent, path, size, mtime_ns, inode, id, state, why FROM source")
 _CURSOR: Final = Statement("SELECT offset, before, parser, reader_state FROM source WHERE agent = ? AND path = ?")
-_AGENTS: Final = Statement(
-    "SELECT so.agent, count(*), sum(so.state = 'unreadable'), sum(so.state = 'gone'), sum(so.understood), "
-    "sum(so.unknown), min(CASE WHEN so.state <> 'gone' THEN so.mtime_ns END), "
-    "(SELECT s.agent_version FROM session AS s WHERE s.agent = so.agent AND s.agent_version <> '' "
-    "ORDER BY s.ended_ms DESC LIMIT 1), "
-    "(SELECT count(*) FROM session AS s WHERE s.agent = so.agent AND s.twin_of IS NULL) "
-    "FROM source AS so GROUP BY so.agent ORDER BY so.agent"
-)
 _SESSIONS: Final = Statement(
     "SELECT ss.source_id, ss.session_id FROM session_source AS ss JOIN session AS s ON s.id = ss.session_id "
     "WHERE s.origin = 'interactive' AND s.twin_of IS NULL AND s.forgotten_ms IS NULL"
@@ -119,39 +111,3 @@ def understood_by_agent(store: Store) -> dict[str, tuple[str, float | None]]:
         records = (understood or 0) + (unknown or 0)
         found[agent] = (versions.get(agent, ""), understood / records if records else None)
     return found
-
-
-class AgentSources(NamedTuple):
-    """What was found of one agent. `oldest_ms` is the last change of its oldest file that is still there (ms UTC)."""
-
-    agent: str
-    files: int
-    unreadable: int
-    gone: int
-    understood: int
-    unknown: int
-    oldest_ms: int | None
-    version: str
-    sessions: int
-
-
-def agents_seen(store: Store) -> list[AgentSources]:
-    """One line an agent, for those whose files were seen."""
-    with store.read():
-        rows = _AGENTS.run(store.driver).fetchall()
-    return [_agent(*row) for row in rows]
-
-
-def _agent(
-    agent: str,
-    files: int,
-    unreadable: int,
-    gone: int,
-    understood: int,
-    unknown: int,
-    oldest_ns: int | None,
-    version: str | None,
-    sessions: int,
-) -> AgentSources:
-    oldest = None if oldest_ns is None else oldest_ns // 1_000_000
-    return AgentSources(agent, files, unreadable, gone, understood, unknown, oldest, version or "", sessions)

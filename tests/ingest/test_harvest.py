@@ -18,7 +18,7 @@ from skillopt_sleep.ingest import Harvested, reading
 from skillopt_sleep.store import intake
 from skillopt_sleep.store.bodies import released
 from skillopt_sleep.store.engine import Store
-from skillopt_sleep.store.sources import agents_seen
+from skillopt_sleep.store.sources import understood_by_agent
 
 Harvest = Callable[..., Harvested]
 Table = Callable[[Store], dict[str, list[tuple[Any, ...]]]]
@@ -541,15 +541,13 @@ def test_a_session_is_found_by_our_id_and_by_its_own(
     assert list(store.sessions(id="nobody")) == []
 
 
-def test_what_was_seen_of_each_agent_is_summed_up(
-    store: Store, home: Path, made: ModuleType, take_in: Harvest, clock: FixedClock
+def test_the_newest_version_and_the_understood_share_of_each_agent_are_known(
+    store: Store, home: Path, made: ModuleType, take_in: Harvest
 ) -> None:
-    os.utime(made.everyday(1).write(home), ns=(1, 5_000_000))
-    gone = made.everyday(2, version="2.1.99").write(home)
+    made.everyday(1).write(home)
+    odd = made.everyday(2, version="2.1.99")
+    for _ in range(len(odd.lines)):
+        odd.record("never-seen-before")
+    odd.write(home)
     take_in()
-    gone.unlink()
-    take_in()
-    (line,) = agents_seen(store)
-    assert (line.agent, line.files, line.gone, line.unreadable, line.sessions) == ("claude-code", 2, 1, 0, 2)
-    assert (line.version, line.oldest_ms, line.unknown) == ("2.1.99", 5, 0)
-    assert line.understood > 20
+    assert understood_by_agent(store) == {"claude-code": ("2.1.99", pytest.approx(2 / 3))}
