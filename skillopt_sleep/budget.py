@@ -10,6 +10,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 from skillopt_core.protocols import Exhausted
 from skillopt_sleep.clock import Clock
@@ -28,6 +30,15 @@ class Limits:
     calls: int | None = None
     usd: float | None = None
     seconds: float | None = None
+
+    def within(self, month: Limits, spent: Limits) -> Limits:
+        """These limits, and no more than a month's limits leave after what was `spent` in it."""
+        return Limits(
+            _whole(_least(self.tokens, month.tokens, spent.tokens)),
+            _whole(_least(self.calls, month.calls, spent.calls)),
+            _least(self.usd, month.usd, spent.usd),
+            _least(self.seconds, month.seconds, spent.seconds),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +69,12 @@ class Usage:
 def most_tokens(prompt: str) -> int:
     """An upper bound of the tokens of a prompt: its UTF-8 bytes, and the wrapping of one message."""
     return len(prompt.encode("utf-8", "surrogatepass")) + MESSAGE_OVERHEAD
+
+
+def month_began_ms(now_ms: int, zone: str) -> int:
+    """When the calendar month of a zone began, ms UTC."""
+    now = datetime.fromtimestamp(now_ms / 1000, UTC).astimezone(ZoneInfo(zone))
+    return int(now.replace(day=1, hour=0, minute=0, second=0, microsecond=0).timestamp() * 1000)
 
 
 class Budget:
@@ -104,12 +121,15 @@ class Budget:
     def settle(self, reservation: Reservation, model: str, usage: Usage | None, reply: str = "") -> None:
         """Replace a reservation by what the call took, as reported where that is possible, else as estimated."""
         (prompt, output), exact = _plausible(reservation, usage, reply)
-        usd = self._price(model, prompt, output)
-        with self._lock:
-            self._tokens += prompt + output - reservation.tokens
-            self._usd += usd - reservation.usd
-            self._exact = self._exact and exact
-            self._ledger.settle(reservation.row, prompt + output, usd, exact=exact)
+        self._settle(reservation, prompt + output, self._price(model, prompt, output), exact=exact)
+
+    def release(self, reservation: Reservation) -> None:
+        """Give a reservation back: nobody worked for it."""
+        self._settle(reservation, 0, 0.0, exact=True)
+
+    def forfeit(self, reservation: Reservation) -> None:
+        """Leave a reservation spent: it may have been worked for in full, and nobody says how much."""
+        self._settle(reservation, reservation.tokens, reservation.usd, exact=False)
 
     def as_json(self) -> dict[str, object]:
         """The `budget` object of cli.md."""
@@ -120,6 +140,13 @@ class Budget:
                 "usd": {"limit": self.limits.usd, "spent": round(self._usd, 6) if self._prices else None},
                 "seconds": {"limit": self.limits.seconds, "spent": round(self.seconds, 3)},
             }
+
+    def _settle(self, reservation: Reservation, tokens: int, usd: float, *, exact: bool) -> None:
+        with self._lock:
+            self._tokens += tokens - reservation.tokens
+            self._usd += usd - reservation.usd
+            self._exact = self._exact and exact
+            self._ledger.settle(reservation.row, tokens, usd, exact=exact)
 
     def _shortage(self, tokens: int, calls: int, usd: float) -> str | None:
         limits = self.limits
@@ -159,6 +186,18 @@ def _plausible(reservation: Reservation, usage: Usage | None, reply: str) -> tup
 
 
 def _side(reported: int | None, reserved: int, size: int) -> tuple[int, bool]:
+    """One side of a report: as reported where that can be true; all that was reserved where it is above that."""
+    if reported is not None and reported > reserved:
+        return reserved, False
     if reported is not None and max(size, 0) / 32 <= reported and (reported > 0 or size <= 0):
         return reported, True
     return min(reserved, max(size, 0) + MESSAGE_OVERHEAD), False
+
+
+def _least(tonight: float | None, month: float | None, spent: float | None) -> float | None:
+    left = None if month is None else max(month - (spent or 0), 0)
+    return min((limit for limit in (tonight, left) if limit is not None), default=None)
+
+
+def _whole(limit: float | None) -> int | None:
+    return None if limit is None else int(limit)

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol
+from threading import Lock
+from typing import Final, Literal, Protocol
+from urllib.parse import urlsplit
 
 from skillopt_core.types import Missing
-from skillopt_sleep.budget import Budget, Usage, most_tokens
+from skillopt_sleep.budget import Budget, Reservation, Usage, most_tokens
 from skillopt_sleep.domain.ledgers import CompletionKey, CompletionLedger
-from skillopt_sleep.errors import ModelError
+from skillopt_sleep.errors import ModelError, NotSignedIn
 from skillopt_sleep.redact import Redacted
+
+TRIES: Final = 2
+"""Requests that one prompt is worth: one retry, by this layer alone, each with a reservation of its own."""
+FIRST_PAUSE_S: Final = 1.0
+LONGEST_PAUSE_S: Final = 60.0
+LONGEST_TOKEN: Final = 32
+"""Characters of one token, at most, on the average of an answer: what is longer was not made within the limit."""
+
+Cost = Literal["none", "prompt", "all"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +38,24 @@ class Reply:
 
 
 class CallFailed(Exception):
-    """A call that gave nothing (429 or 5xx after its one retry, no connection, a time-out): missing data."""
+    """A call that gave nothing: missing data.
+
+    `cost` is the most that it may have cost all the same: `none` where nobody worked (429, no connection), the `prompt`
+    where the provider said that it failed (5xx), `all` where the answer was lost on its way. `pause` is how many
+    seconds to wait before another try, None where there should be none.
+    """
+
+    def __init__(self, reason: str, cost: Cost = "prompt", pause: float | None = None) -> None:
+        super().__init__(reason)
+        self.cost = cost
+        self.pause = pause
 
 
 class Completer(Protocol):
     """One model behind one endpoint.
 
-    `complete` raises `CallFailed` where the call gave nothing, and `ModelError` (`NotSignedIn` among them) where no
-    later call can do better, so that the night stops before it spends.
+    `complete` sends one request. It raises `CallFailed` where that gave nothing, and `ModelError` (`NotSignedIn` among
+    them) where the request itself was refused.
     """
 
     model: str
@@ -45,8 +67,10 @@ class Completer(Protocol):
 class Completion:
     """`complete(prompts) -> replies` of the core over one model: looked up, reserved, called, settled, written down.
 
-    Replies come in the order of the prompts; a failed, empty or truncated one is `Missing`, never stored as an answer.
-    Raises `Exhausted` before a call that the budget cannot cover.
+    Replies come redacted and in the order of the prompts; a failed, empty, cut or overlong one is `Missing`, never
+    stored as an answer. Raises `Exhausted` before a call that the budget cannot cover. The very first call goes alone:
+    a request that is refused (`ModelError`) then ends the work before anything is spent. Once a call was answered, a
+    refusal of another one is that prompt's own, and it is missing; a refused key ends the work at any time.
     """
 
     def __init__(
@@ -58,6 +82,7 @@ class Completion:
         night: str,
         role: str,
         redact: Callable[[str], Redacted],
+        sleep: Callable[[float], None],
         max_output: int = 2048,
         workers: int = 4,
     ) -> None:
@@ -67,10 +92,19 @@ class Completion:
         self._night = night
         self._role = role
         self._redact = redact
+        self._sleep = sleep
         self._max_output = max_output
         self._workers = workers
+        self._answered = False
+        self._writing = Lock()
 
     def __call__(self, prompts: Sequence[str]) -> Sequence[str | Missing]:
+        if self._answered and len(prompts) > 1:
+            return self._together(prompts)
+        first = [self._one(prompt) for prompt in prompts[:1]]
+        return [*first, *self._together(prompts[1:])]
+
+    def _together(self, prompts: Sequence[str]) -> Sequence[str | Missing]:
         if len(prompts) <= 1:
             return [self._one(prompt) for prompt in prompts]
         with ThreadPoolExecutor(min(self._workers, len(prompts))) as pool:
@@ -86,25 +120,91 @@ class Completion:
         key = CompletionKey(self._night, self._role, self._completer.model, digest, str(self._max_output))
         if (stored := self._ledger.reply(key)) is not None:
             return stored
-        reservation = self._budget.reserve(self._role, self._completer.model, most_tokens(prompt), self._max_output)
         try:
-            reply = self._completer.complete(prompt, self._max_output)
+            reply = self._called(prompt)
         except CallFailed as failed:
-            # The provider may have worked before it failed: the prompt counts, the answer that never came does not.
-            self._budget.settle(reservation, self._completer.model, None)
-            self._ledger.save(key, prompt, None, str(failed))
-            return Missing(str(failed))
-        self._budget.settle(reservation, self._completer.model, reply.usage, reply.text)
-        if reply.truncated or not reply.text.strip():
-            reason = "the answer was cut off" if reply.truncated else "the answer was empty"
-            self._ledger.save(key, prompt, None, reason)
-            return Missing(reason)
-        self._ledger.save(key, prompt, self._redact(reply.text), "ok")
-        return reply.text
+            return self._lost(key, prompt, str(failed))
+        except NotSignedIn:
+            raise
+        except ModelError as refused:
+            if not self._answered:
+                raise
+            return self._lost(key, prompt, refused.message)
+        self._answered = True
+        if why := self._unfit(reply):
+            return self._lost(key, prompt, why)
+        answer = self._redact(reply.text)
+        self._save(key, prompt, answer, "ok")
+        return answer
+
+    def _called(self, prompt: Redacted) -> Reply:
+        """The reply of one prompt, each try paid for by itself."""
+        for tries in range(1, TRIES + 1):
+            held = self._budget.reserve(self._role, self._completer.model, most_tokens(prompt), self._max_output)
+            try:
+                reply = self._completer.complete(prompt, self._max_output)
+            except CallFailed as failed:
+                self._settle_failed(held, failed.cost)
+                if failed.pause is None or tries == TRIES:
+                    raise
+                self._sleep(min(failed.pause, LONGEST_PAUSE_S))
+            except ModelError:
+                self._settle_failed(held, "none")
+                raise
+            else:
+                self._budget.settle(held, self._completer.model, reply.usage, reply.text)
+                return reply
+        raise AssertionError
+
+    def _settle_failed(self, held: Reservation, cost: Cost) -> None:
+        if cost == "prompt":
+            self._budget.settle(held, self._completer.model, None)
+        elif cost == "none":
+            self._budget.release(held)
+        else:
+            self._budget.forfeit(held)
+
+    def _unfit(self, reply: Reply) -> str:
+        """Why a reply is no answer; "" where it is one."""
+        if reply.truncated:
+            return "the answer was cut off"
+        if not reply.text.strip():
+            return "the answer was empty"
+        return "the answer was longer than was asked for" if len(reply.text) > self._max_output * LONGEST_TOKEN else ""
+
+    def _lost(self, key: CompletionKey, prompt: Redacted, why: str) -> Missing:
+        self._save(key, prompt, None, why)
+        return Missing(why)
+
+    def _save(self, key: CompletionKey, prompt: Redacted, reply: Redacted | None, status: str) -> None:
+        with self._writing:
+            self._ledger.save(key, prompt, reply, status)
 
 
-def by_status(status: int, where: str) -> Exception:
-    """What an HTTP status means: 408, 409, 429 and 5xx gave nothing this time; any other 4xx will be the same again."""
-    if status in {408, 409, 429} or status >= 500:
-        return CallFailed(f"HTTP {status}")
-    return ModelError(f"the request was refused (HTTP {status})", where=where, remedy="Check the model's name")
+def by_status(status: int, where: str, headers: Mapping[str, str]) -> Exception:
+    """What an HTTP status means: 408, 409, 429 and 5xx gave nothing this time; any other one will be the same again."""
+    if status == 429:
+        return CallFailed("HTTP 429", "none", _pause(headers))
+    if status in {408, 409} or status >= 500:
+        return CallFailed(f"HTTP {status}", "prompt", _pause(headers))
+    return ModelError(
+        f"the request was refused (HTTP {status})",
+        where=where,
+        remedy="Check the model's name and the server's address",
+    )
+
+
+def host_of(url: str) -> str:
+    """Host and port of an address, without what may stand beside them: a password in it is shown to nobody."""
+    parts = urlsplit(url)
+    name = parts.hostname or url.partition("://")[2].rpartition("@")[2].partition("/")[0]
+    return f"{name}:{parts.port}" if parts.port else name
+
+
+def _pause(headers: Mapping[str, str]) -> float:
+    """Seconds that the server names in Retry-After; a date, or nothing, is a second."""
+    try:
+        named = float(headers.get("retry-after", ""))
+    except ValueError:
+        return FIRST_PAUSE_S
+    return max(named, 0.0) if math.isfinite(named) else FIRST_PAUSE_S
