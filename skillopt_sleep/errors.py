@@ -9,9 +9,11 @@ SleepError                      1
 ├── NeedsPerson                 3   finished, but something wants a person
 ├── NightLocked                 4   another night holds the lock
 ├── BudgetTooSmall              5   stopped by the budget before a first comparison
-└── ModelError                  1   a provider or an agent said no
-    ├── NotSignedIn             1   no key, a refused key, a logged-out agent
-    └── RateLimited             1   429 after the one retry
+├── ModelError                  1   a provider or an agent said no
+│   ├── NotSignedIn             1   no key, a refused key, a logged-out agent
+│   └── RateLimited             1   429 after the one retry
+└── Interrupted               130   by the person; a night can be resumed
+    └── Terminated            143   by the system
 """
 
 from __future__ import annotations
@@ -87,3 +89,13 @@ class NotSignedIn(ModelError):
 
 class RateLimited(ModelError):
     code = "rate_limited"
+
+
+class Interrupted(SleepError):
+    exit_code = 130
+    code = "interrupted"
+
+
+class Terminated(Interrupted):
+    exit_code = 143
+    code = "terminated"

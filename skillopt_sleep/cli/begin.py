@@ -8,7 +8,7 @@ import typer
 
 from skillopt_sleep.cli.common import Call, app, command
 
-configuration = typer.Typer(help="The configuration in force.", rich_markup_mode=None, no_args_is_help=True)
+configuration = typer.Typer(help="The configuration in force.", rich_markup_mode=None)
 
 
 @command()

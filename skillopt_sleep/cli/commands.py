@@ -1,17 +1,15 @@
-"""Every command, in the order in which `--help` lists them."""
+"""The commands as typer knows them: all of them, or those of one module."""
 
 from __future__ import annotations
 
-from typing import Final
+from importlib import import_module
 
-from skillopt_sleep.cli import begin, looking, morning, nights, service  # noqa: F401  (importing registers them)
 from skillopt_sleep.cli.common import app
+from skillopt_sleep.cli.overview import COMMANDS
 
-ORDER: Final = (
-    "init", "run", "review", "adopt", "reject", "rollback", "harvest", "sessions", "tasks", "status", "history", "show",
-    "daemon", "doctor",
-)  # fmt: skip
+__all__ = ["app", "register"]
 
-app.registered_commands.sort(key=lambda one: ORDER.index(one.name or getattr(one.callback, "__name__", "")))
 
-__all__ = ["app"]
+def register(name: str) -> None:
+    """Import the module that holds a command; it registers what it holds."""
+    import_module(f"skillopt_sleep.cli.{COMMANDS[name][0]}")

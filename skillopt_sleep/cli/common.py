@@ -25,6 +25,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
+
+@app.callback()
+def _whole() -> None:
+    """A group also where a single command is registered."""
+
+
 SHARED: dict[str, Any] = {
     "as_json": Annotated[bool, typer.Option("--json", help="One JSON document (or JSON lines) on stdout.")],
     "config": Annotated[Path | None, typer.Option("--config", help="Your sleep.toml.", metavar="FILE")],

@@ -8,7 +8,7 @@ import typer
 
 from skillopt_sleep.cli.common import Call, app, command
 
-schedule = typer.Typer(help="Let the system start a night every night.", rich_markup_mode=None, no_args_is_help=True)
+schedule = typer.Typer(help="Let the system start a night every night.", rich_markup_mode=None)
 
 Systemd = Annotated[bool, typer.Option("--systemd", help="A systemd user timer.")]
 Cron = Annotated[bool, typer.Option("--cron", help="A line in your crontab.")]
