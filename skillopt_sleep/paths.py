@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
+
+from skillopt_sleep.errors import ConfigError
 
 APP = "skillopt-sleep"
 
@@ -36,18 +39,35 @@ class Home:
 
 
 def home(option: Path | None, environ: Mapping[str, str] = os.environ) -> Home:
-    """`--home`, else SKILLOPT_HOME, else the platform's data folder (cli.md)."""
-    if option is not None:
-        return Home(option.expanduser().absolute())
-    if named := environ.get("SKILLOPT_HOME"):
-        return Home(Path(named).expanduser().absolute())
-    return Home(platformdirs.user_data_path(APP, appauthor=False))
+    """`--home`, else SKILLOPT_HOME, else the platform's data folder (cli.md). ConfigError where nobody has a HOME."""
+    with _somebodys():
+        if option is not None:
+            return Home(option.expanduser().absolute())
+        if named := environ.get("SKILLOPT_HOME"):
+            return Home(Path(named).expanduser().absolute())
+        return Home(platformdirs.user_data_path(APP, appauthor=False))
 
 
 def user_config(option: Path | None, environ: Mapping[str, str] = os.environ) -> Path:
-    """`--config`, else SKILLOPT_CONFIG, else sleep.toml in the platform's configuration folder."""
-    if option is not None:
-        return option.expanduser().absolute()
-    if named := environ.get("SKILLOPT_CONFIG"):
-        return Path(named).expanduser().absolute()
-    return platformdirs.user_config_path(APP, appauthor=False) / "sleep.toml"
+    """`--config`, else SKILLOPT_CONFIG, else sleep.toml in the platform's configuration folder. As `home`."""
+    with _somebodys():
+        if option is not None:
+            return option.expanduser().absolute()
+        if named := environ.get("SKILLOPT_CONFIG"):
+            return Path(named).expanduser().absolute()
+        return platformdirs.user_config_path(APP, appauthor=False) / "sleep.toml"
+
+
+def person() -> Path:
+    """The person's own HOME, where agents keep their transcripts. As `home`."""
+    with _somebodys():
+        return Path.home()
+
+
+@contextmanager
+def _somebodys() -> Iterator[None]:
+    try:
+        yield
+    except RuntimeError as error:
+        remedy = "Set HOME, or name --home, --config and --from"
+        raise ConfigError("no HOME is set, and this user has none", where="HOME", remedy=remedy) from error

@@ -2,7 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from skillopt_sleep.paths import home, user_config
+import pytest
+
+from skillopt_sleep.errors import ConfigError
+from skillopt_sleep.paths import home, person, user_config
 
 
 def test_the_option_wins_over_the_environment_and_that_over_the_platform(tmp_path):
@@ -24,3 +27,11 @@ def test_paths_are_absolute_and_know_the_users_home(tmp_path, monkeypatch):
 def test_everything_of_ours_lies_in_the_home(tmp_path):
     ours = home(tmp_path, {})
     assert {p.parent for p in (ours.store, ours.lock, ours.logs, ours.reports)} == {tmp_path}
+
+
+@pytest.mark.parametrize("place", [lambda: home(Path("~/x"), {}), lambda: user_config(Path("~/x"), {}), person])
+def test_a_user_without_a_home_is_told_what_to_name(place, monkeypatch):
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr("pwd.getpwuid", lambda _uid: {}["no entry"])
+    with pytest.raises(ConfigError, match=r"^HOME: no HOME is set.*--home, --config and --from$"):
+        place()

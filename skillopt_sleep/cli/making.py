@@ -12,7 +12,7 @@ from skillopt_sleep.clock import SystemClock
 from skillopt_sleep.config import Config, override
 from skillopt_sleep.domain.journal import Trigger
 from skillopt_sleep.domain.world import Progress
-from skillopt_sleep.errors import ConfigError
+from skillopt_sleep.paths import person
 from skillopt_sleep.review.adopt import recover
 from skillopt_sleep.store.adoptions import Adoptions
 from skillopt_sleep.store.engine import Store, open_store
@@ -41,10 +41,7 @@ def configured(call: Call, options: Mapping[str, tuple[object, str]]) -> Config:
 
 def user_home() -> Path:
     """The person's HOME. ConfigError where the environment has none."""
-    try:
-        return Path.home()
-    except RuntimeError as error:
-        raise ConfigError("no HOME is set", where="HOME", remedy="Set HOME, or use --home and --from") from error
+    return person()
 
 
 def make_world(call: Call, config: Config, store: Store, progress: Progress, **parts: object) -> LocalWorld:
@@ -55,7 +52,7 @@ def make_world(call: Call, config: Config, store: Store, progress: Progress, **p
         call.home,
         config,
         store,
-        user_home(),
+        call.home.root if parts.get("loose") else user_home(),  # loose transcripts are read without a HOME
         progress=progress,
         trigger=trigger,
         zone=zone,
