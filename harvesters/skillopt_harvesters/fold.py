@@ -23,6 +23,8 @@ UNKNOWN_SHARE = 0.05
 CWD_KEEP = 64
 USAGE_KEEP = 64
 """Messages whose tokens may still be corrected by a later line."""
+TOKENS_MOST = 1 << 40
+"""No message takes more; numbers without end are no numbers of tokens."""
 CLOCK_SKEW_MS = 2 * 86_400_000
 """A record may be so much younger than its file; a later time is no time."""
 
@@ -79,6 +81,9 @@ class Fold(Generic[T]):
 
     def spend(self, usage: Usage) -> None:
         """Tokens of a message: the most that any of its lines says."""
+        if max(usage.input, usage.output, usage.cache_read, usage.cache_write) > TOKENS_MOST:
+            self.skipped["impossible tokens"] += 1
+            return
         known = self.common.usage.get(usage.key)
         if known is not None:
             usage = msgspec.structs.replace(
@@ -230,6 +235,9 @@ def batches(
     """A batch for each window of a stream that begins at byte `start`; `before` digests what precedes an offset."""
     coming = windows(stream, start)
     window = next(coming, None)
+    if window is None and stream.trouble:
+        fold.warn(0, stream.trouble)
+        yield fold.batch(Cursor(offset=start, before=before(start), parser=parser), False)
     while window is not None:
         following = next(coming, None)
         if isinstance(window, TooLong):

@@ -49,7 +49,9 @@ def glance_of(text: str) -> Glance:
 
 def shown(head: str, length: int) -> str:
     """The head of an output of which `length` bytes are written: without the token that a cut went through."""
-    return before_cut(head, HEAD if len(head) > HEAD or length <= GLANCE else len(head) - 1)
+    if len(head) > HEAD or length <= GLANCE:
+        return before_cut(head, HEAD)
+    return before_cut(head, len(head) - 1) if len(head) > 1 else ""
 
 
 def is_text(raw: msgspec.Raw) -> bool:
@@ -60,13 +62,19 @@ def opening(written: memoryview, start: int = 1, size: int = GLANCE) -> str:
     """The characters of a string as it is written, from its byte `start` on, from at most `size` of its bytes."""
     if len(written) - 1 - start <= size:
         return unescaped(bytes(written[start:-1]))
-    head = bytes(written[start : start + size]).rstrip(AHEAD)
+    head = unhalved(bytes(written[start : start + size]))
     cut = head.rfind(b"\\u", size - 8)
     if cut > 0 and len(head) - cut < 6:
-        head = head[:cut].rstrip(AHEAD)
+        head = unhalved(head[: cut + 1])
     if head[-1:] >= b"\x80":
         head = head.decode("utf-8", "ignore").encode()
     return unescaped(head)
+
+
+def unhalved(inside: bytes) -> bytes:
+    """Without the backslash at the end that begins an escape, if one does."""
+    backslashes = len(inside) - len(inside.rstrip(AHEAD))
+    return inside[:-1] if backslashes % 2 else inside
 
 
 def unescaped(inside: bytes) -> str:

@@ -69,7 +69,7 @@ class RecordReader(Generic[T]):
         except REFUSED:
             return self._lines(window, last)
         starts = line_starts(window.buffer, window.end)
-        if len(starts) != len(records):
+        if not records or len(starts) != len(records):
             return self._lines(window, last)
         base = window.offset
         if base:
