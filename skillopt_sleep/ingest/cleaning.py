@@ -9,11 +9,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-import msgspec
-
 from skillopt_harvesters.model import HEAD, KEEP, Batch, Cursor, Event, Kind, SessionFacts
 from skillopt_sleep.ingest.projects import is_home, project_root, remote_digest, tidy
 from skillopt_sleep.ingest.reading import Taken
+from skillopt_sleep.ingest.remembered import clean_states
 from skillopt_sleep.redact import RULES_VERSION, Redacted
 from skillopt_sleep.store import bodies
 from skillopt_sleep.store.intake import (
@@ -30,10 +29,6 @@ from skillopt_sleep.store.intake import (
 
 NAMES: Final = 1 << 16
 """Names (folders, branches, tools) whose redacted form is remembered."""
-
-
-SHORTEST: Final = 8
-"""Characters; no shorter string holds a secret worth the name."""
 
 
 class TakesSecretsOut(Protocol):
@@ -56,13 +51,14 @@ class Cleaner:
         """The chunk ready to be stored, in its order."""
         said = _Said.of(self.redactor, chunk)
         self._learn(chunk)
-        return [self._source(taken, said) for taken in chunk]
+        cursors = self._cursors(chunk, said)
+        return [self._source(taken, cursor, said) for taken, cursor in zip(chunk, cursors, strict=True)]
 
-    def _source(self, taken: Taken, said: _Said) -> CleanSource:
+    def _source(self, taken: Taken, cursor: Cursor | None, said: _Said) -> CleanSource:
         return CleanSource(
             taken.source,
             taken.state,
-            self._cursor(taken.batches[-1].cursor) if taken.batches else None,
+            cursor,
             taken.why,
             [self._batch(batch, said) for batch in taken.batches],
             sum(batch.understood for batch in taken.batches),
@@ -90,21 +86,11 @@ class Cleaner:
             [record_key(agent, key) for key in batch.withdrawn],
         )
 
-    def _cursor(self, cursor: Cursor) -> Cursor:
-        """The cursor, with what its reader remembers (open calls, the last answer) redacted too.
-
-        A reader's state is MessagePack. One that is not cannot be cleaned and is not kept: its source is read anew.
-        """
-        try:
-            value = msgspec.msgpack.decode(cursor.state) if cursor.state else None
-        except msgspec.DecodeError:
-            return Cursor()
-        words: dict[str, None] = {}
-        _collect(value, words)
-        clean = dict(zip(words, self.redactor.redact_many([whole(word) for word in words]), strict=True))
-        changed = any(word != shown for word, shown in clean.items())
-        state = msgspec.msgpack.encode(_replaced(value, clean)) if changed else cursor.state
-        return Cursor(offset=cursor.offset, before=cursor.before, parser=cursor.parser, state=bodies.squeezed(state))
+    def _cursors(self, chunk: Sequence[Taken], said: _Said) -> list[Cursor | None]:
+        """Where each source is to be gone on with; no cursor where nothing of it was read."""
+        last = [taken.batches[-1].cursor if taken.batches else None for taken in chunk]
+        states = clean_states([at.state if at else b"" for at in last], self.redactor.redact_many, said.all)
+        return [at and _cursor(at, state) for at, state in zip(last, states, strict=True)]
 
     def _facts(self, facts: SessionFacts) -> CleanFacts:
         cwds = tuple(self.names[tidy(cwd)] for cwd in facts.cwds)
@@ -142,29 +128,10 @@ class Cleaner:
         self.names.update(zip(fresh, self.redactor.redact_many([whole(name) for name in fresh]), strict=True))
 
 
-def _collect(value: object, words: dict[str, None]) -> None:
-    """Every string inside a decoded value that is long enough to hold a secret."""
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        if type(item) is str:
-            if len(item) >= SHORTEST:
-                words[item] = None
-        elif type(item) is list:
-            waiting.extend(item)
-        elif type(item) is dict:
-            waiting.extend(item)
-            waiting.extend(item.values())
-
-
-def _replaced(value: object, clean: Mapping[str, str]) -> object:
-    if isinstance(value, str):
-        return clean.get(value, value)
-    if isinstance(value, list):
-        return [_replaced(item, clean) for item in value]
-    if isinstance(value, dict):
-        return {_replaced(key, clean): _replaced(item, clean) for key, item in value.items()}
-    return value
+def _cursor(at: Cursor, state: bytes | None) -> Cursor:
+    if state is None:
+        return Cursor()
+    return Cursor(offset=at.offset, before=at.before, parser=at.parser, state=bodies.squeezed(state))
 
 
 def _names_of(facts: SessionFacts) -> Iterable[str]:
@@ -215,6 +182,11 @@ class _Said:
             dict(zip(calls, redactor.clip_many([whole(text) for text in calls], KEEP), strict=True)),
             dict(zip(heads, redactor.clip_many([whole(text) for text in heads], HEAD), strict=True)),
         )
+
+    @property
+    def all(self) -> dict[str, Redacted]:
+        """What was redacted, by its raw form."""
+        return {**self.heads, **self.calls, **self.words}
 
     def of_event(self, event: Event) -> bodies.Words:
         return bodies.Words(

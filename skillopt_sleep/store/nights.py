@@ -134,6 +134,13 @@ def step_done(store: Store, held: Night, key: str) -> Any:
     return json.loads(rows[0].result) if rows else None
 
 
+def last_result(store: Store, key: str) -> Any:
+    """What the newest finished step of this key came to, in whichever night; None where there is none."""
+    wanted = select(step.c.result).where(step.c.key == key, step.c.state == "done").order_by(step.c.id.desc()).limit(1)
+    rows = store.rows(wanted)
+    return json.loads(rows[0].result) if rows else None
+
+
 def begin_step(store: Store, held: Night, name: str, key: str) -> int:
     """Write down that a step begins. Returns which try it is, from 1. A step that is done stays done."""
     with store.write() as connection:

@@ -101,6 +101,12 @@ def sessions_of(store: Store, sources: AbstractSet[int]) -> int:
         return len({session for source, session in _SESSIONS.run(store.driver) if source in sources})
 
 
+def understood_of(store: Store) -> dict[Key, tuple[str, int]]:
+    """State of each source, and how many of its records were understood."""
+    rows = store.rows(select(source.c.agent, source.c.path, source.c.state, source.c.understood))
+    return {(agent, path): (state, understood or 0) for agent, path, state, understood in rows}
+
+
 def understood_by_agent(store: Store) -> dict[str, tuple[str, float | None]]:
     """For each agent the newest version seen and the share of its records that were understood (None: none read)."""
     counted = select(source.c.agent, func.sum(source.c.understood), func.sum(source.c.unknown)).group_by(source.c.agent)
