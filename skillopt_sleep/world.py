@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from skillopt_core.gate import RecordedGate, Recurrence
-from skillopt_harvesters import discover, discover_loose, read
-from skillopt_harvesters.model import Source, Trouble
+from skillopt_harvesters import discover, discover_loose, harvester_of, read
 from skillopt_sleep.agents.recorded import History, RecordedAgent
 from skillopt_sleep.budget import Budget, Limits, Price
 from skillopt_sleep.clock import Clock, SystemClock
@@ -26,6 +25,7 @@ from skillopt_sleep.domain.sentences import Sentence
 from skillopt_sleep.domain.world import Progress
 from skillopt_sleep.errors import UsageError
 from skillopt_sleep.ingest import harvest
+from skillopt_sleep.ingest.silence import Place, silences
 from skillopt_sleep.paths import Home
 from skillopt_sleep.redact import Redactor
 from skillopt_sleep.review import targets
@@ -89,34 +89,49 @@ class LocalWorld:
         self.redactor = Redactor((*self.config.redact.patterns, *map(_literal, self.config.redact.words)))
         self.backend = chosen_backend(self.config)
 
-    def sources(self) -> tuple[Sequence[Source], Sequence[Trouble], Mapping[str, int]]:
-        """What there is to read, what could not be looked at, and how many files are no transcripts."""
+    def places(self) -> Sequence[Place]:
+        """Where there is something to read, or might be: the paths of `--from`, else the folders of each agent."""
         if self.loose:
-            found, trouble, others = discover_loose(self.loose)
-            return [s for s in found if self._wanted(s.agent)], trouble, {"not a transcript": len(others)}
-        found, trouble = discover(self.user_home, self.environ, self.agents or self.config.harvest.agents)
-        return found, trouble, {}
+            return [self._named(path) for path in self.loose]
+        wanted = self.agents or self.config.harvest.agents
+        return [self._folders(agent) for agent in wanted]
 
     def harvest(self) -> HarvestCounts:
-        """Bring the store up to date with the sources."""
-        found, trouble, others = self.sources()
+        """Bring the store up to date with what is in these places, and say which of them gave nothing."""
+        places = self.places()
         counts = harvest(
             self.store,
-            found,
+            {(source.agent, source.path): source for place in places for source in place.sources}.values(),
             read,
             self.redactor,
             self.clock,
             max_sessions=self.max_sessions or self.config.harvest.max_sessions,
             lookback_ms=self.lookback_ms,
             exclude=self.config.harvest.exclude,
-            trouble=trouble,
-            progress=lambda done, of: self.progress.stage("harvest", of) if not done else self.progress.advance(done),
+            trouble=[trouble for place in places for trouble in place.trouble],
+            progress=self._harvested,
         )
-        skipped = {**counts.skipped, **{reason: n for reason, n in others.items() if n}}
-        return HarvestCounts(
-            counts.files + sum(others.values()), counts.bytes, counts.seconds, counts.new, counts.updated,
-            counts.unchanged, skipped, counts.warnings, counts.unreadable, counts.pending,
-        )  # fmt: skip
+        others = sum(len(place.others) for place in places)
+        return replace(
+            counts,
+            files=counts.files + others,
+            skipped={**counts.skipped, **({"not a transcript": others} if others else {})},
+            warnings=(*counts.warnings, *silences(self.store, places)),
+        )
+
+    def _named(self, path: Path) -> Place:
+        found, trouble, others = discover_loose([path])
+        wanted = [source for source in found if not self.agents or source.agent in self.agents]
+        return Place("an agent that is read", (str(path),), wanted, trouble, others)
+
+    def _folders(self, agent: str) -> Place:
+        found, trouble = discover(self.user_home, self.environ, {agent})
+        roots = harvester_of(agent).roots(self.user_home, self.environ)
+        return Place(agent, tuple(map(str, roots)), found, trouble)
+
+    def _harvested(self, done: int, of: int) -> None:
+        self.progress.stage("harvest", of)
+        self.progress.advance(done)
 
     def live(self, document: Document) -> str | None:
         """The document as it stands at its targets, None where it is nowhere yet."""
@@ -191,9 +206,6 @@ class LocalWorld:
         from skillopt_sleep.models.openai import OpenAICompleter
 
         return OpenAICompleter(name, base_url=models.openai_base_url)
-
-    def _wanted(self, agent: str) -> bool:
-        return not self.agents or agent in self.agents
 
 
 def chosen_backend(config: Config) -> str:
