@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from skillopt_harvesters import Batch, Cursor, Source, read
 from skillopt_sleep.clock import DAY_MS, FixedClock
@@ -426,12 +427,18 @@ def test_lone_surrogates_and_nuls_are_stored_as_text(
 def test_numbers_beyond_all_belief_are_stored_as_the_largest(
     store: Store, home: Path, made: ModuleType, take_in: Harvest
 ) -> None:
-    talk = made.Conversation(1).asks("hello")
-    talk.says({"type": "text", "text": "hi"}, output=2**63 - 1)
-    talk.write(home)
-    take_in()
+    made.everyday(1, turns=1).write(home)
+
+    def absurd(source: Source, cursor: Cursor | None) -> Iterator[Batch]:
+        for batch in read(source, cursor):
+            usage = [structs.replace(one, output=2**80, input=-5, at_ms=2**70) for one in batch.usage]
+            events = [structs.replace(one, at_ms=-(2**70)) for one in batch.events]
+            yield structs.replace(batch, usage=usage, events=events)
+
+    assert take_in(read=absurd).new == 1
     (row,) = sessions(store)
-    assert row["tokens"]["output"] <= 2**62
+    assert (row["tokens"]["input"], row["tokens"]["output"]) == (0, 3 * intake.LARGEST)
+    assert row["prompts"][0]["at"] is None
 
 
 def test_an_unreadable_file_is_reported_and_tried_again(
