@@ -23,7 +23,7 @@ _REPEATS = (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT)
 
 def linear_patterns(texts: Sequence[str]) -> tuple[re.Pattern[str], ...]:
     """The patterns compiled, or ConfigError for the first that is broken, empty or not linear."""
-    return tuple(_linear(text, f"redact.extra[{index}]") for index, text in enumerate(texts))
+    return tuple(map(_linear, texts))
 
 
 def custom_spans(scan: bytes, patterns: Sequence[re.Pattern[str]]) -> list[Span]:
@@ -37,7 +37,8 @@ def _in_bytes(text: str, match: re.Match[str]) -> tuple[int, int]:
     return start, start + len(match[0].encode())
 
 
-def _linear(text: str, where: str) -> re.Pattern[str]:
+def _linear(text: str) -> re.Pattern[str]:
+    where = f"[redact] {text[:80]!r}"
     try:
         pattern = re.compile(text)
         parsed = parser.parse(text)

@@ -30,6 +30,8 @@ _KIND_OF = {
 _HARMLESS_COMPONENT = re.compile(r"-(?:username|url|host|domain|name|address|location)(?:\.\d+)?$")
 _KEY_HEADER = re.compile(rb"-----BEGIN[ A-Z0-9_-]{0,100}?PRIVATE KEY(?: BLOCK)?-----", re.IGNORECASE)
 _KEY_BODY = re.compile(rb"[A-Za-z0-9+/]{40}")
+_URL_PASSWORD = re.compile(rb"://[^\s/:@]{0,128}:(?P<password>[^\s/@]{1,256})@")
+_BACKSLASH = 92
 _loaded_in: int | None = None
 
 
@@ -53,7 +55,7 @@ def engine_spans(scan: bytes) -> list[Span]:
         if findings:
             lines = [0, *(newline.end() for newline in re.finditer(b"\n", window))]
             for finding in findings:
-                spans += (Span(a + offset, b + offset, kind) for a, b, kind in _located(window, lines, finding))
+                spans += (_moved(window, offset, span) for span in _located(window, lines, finding))
     return spans
 
 
@@ -135,6 +137,8 @@ def _located(window: bytes, lines: list[int], finding: Any) -> Iterator[Span]:
 def _placed(window: bytes, lines: list[int], rule: str, full: str, value: str, place: Any) -> Iterator[Span]:
     """Where a match stands; wherever its text stands, should the place not hold it."""
     match, secret = full.encode(), (value or full).encode()
+    url = _URL_PASSWORD.search(secret)
+    secret = url["password"] if url else secret
     kind = _kind(rule)
     start = lines[place.start_line - 1] + place.start_column - 1 if 0 < place.start_line <= len(lines) else -1
     inner = match.rfind(secret)
@@ -145,6 +149,14 @@ def _placed(window: bytes, lines: list[int], rule: str, full: str, value: str, p
     else:
         span = Span(start + inner, start + inner + len(secret), kind)
         yield _within_string(window, span) if rule.startswith("generic-") else span
+
+
+def _moved(window: bytes, offset: int, span: Span) -> Span:
+    """The span in the whole buffer, less a backslash at its end, which belongs to what follows."""
+    end = span.end
+    while end > span.start and window[end - 1] == _BACKSLASH:
+        end -= 1
+    return Span(span.start + offset, end + offset, span.kind, ours=False)
 
 
 def _within_string(window: bytes, span: Span) -> Span:

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import re
 
+from skillopt_sleep.redact.likeness import is_wordlike
+
 _BREAK = rb"(?:\r?\n|\\{1,2}r\\{1,2}n|\\{1,2}n|[ ]|)"
 _MARGIN = rb"(?:[ \t>|#*\"'+]|-(?!-)|[0-9]{1,6}(?:\t|\xe2\x86\x92|[:|])){0,24}+"
 _BEGIN = re.compile(
     rb"-----BEGIN[ A-Z0-9_-]{0,40}?PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-[0-9]:", re.IGNORECASE
 )
-_END = re.compile(_BREAK + _MARGIN + rb"-{5,6}END[ A-Z0-9_-]{0,40}?PRIVATE KEY(?: BLOCK)?-----", re.IGNORECASE)
-_FULL = re.compile(_BREAK + _MARGIN + rb"[A-Za-z0-9+/]{30,}+={0,2}[ \t\"',+]{0,4}")
-_LAST = re.compile(_BREAK + _MARGIN + rb"=?[A-Za-z0-9+/]{1,}+={0,2}(?=[\s\"'`\\,;)-]|\Z)")
+_TRAIL = rb"[ \t\"',+]{0,4}"
+_END = re.compile(_TRAIL + _BREAK + _MARGIN + rb"-{5,6}END[ A-Z0-9_-]{0,40}?PRIVATE KEY(?: BLOCK)?-----", re.IGNORECASE)
+_FULL = re.compile(_TRAIL + _BREAK + _MARGIN + rb"[A-Za-z0-9+/]{30,}+={0,2}")
+_LAST = re.compile(_TRAIL + _BREAK + _MARGIN + rb"(?P<run>=?[A-Za-z0-9+/]{1,}+={0,2})(?=[\s\"'`\\,;)-]|\Z)")
 _HEADING = re.compile(rb"(?:\r?\n|\\n)" + _MARGIN + rb"(?:[A-Za-z][A-Za-z-]{1,24}: [^\r\n\\]{0,200}|(?=[\r\n\\]))")
-_SOLID = re.compile(rb"(?=[A-Za-z+/]*[0-9])[A-Za-z0-9+/]{8,}")
+_DIGIT = re.compile(rb"[0-9]")
 _KEY_LINE = re.compile(_MARGIN + rb"(?P<run>[A-Za-z0-9+/]{1,200}+={0,2})[ \t\"',+\\\r]{0,8}")
 _BARE_MARGIN = re.compile(_MARGIN)
 _RUN_TO_END = re.compile(rb"[A-Za-z0-9+/]{8,}+={0,2}\Z")
 _WIDEST = 200
+_BACKSLASH = 92
 
 
 def key_from_begin(scan: bytes, at: int) -> tuple[int, int] | None:
@@ -25,14 +29,15 @@ def key_from_begin(scan: bytes, at: int) -> tuple[int, int] | None:
     begin = _BEGIN.match(scan, at)
     if begin is None:
         return None
-    stop = body = begin.end()
+    stop, full = begin.end(), False
     while line := _FULL.match(scan, stop) or _HEADING.match(scan, stop):
         stop = line.end()
+        full = full or line.re is _FULL
     last = _LAST.match(scan, stop)
-    if last and (stop > body or _SOLID.search(last[0])):
-        stop = last.end()
-    end = _END.match(scan, stop)
-    if not _SOLID.search(scan, body, stop):
+    end = _END.match(scan, last.end()) if last else _END.match(scan, stop)
+    if last and (end or (len(last["run"]) >= 6 and not is_wordlike(last["run"]))):
+        stop, full = last.end(), True
+    if not full or not _DIGIT.search(scan, begin.end(), stop):
         return None
     return at, end.end() if end else stop
 
@@ -55,6 +60,8 @@ def key_before_end(scan: bytes, at: int) -> tuple[int, int] | None:
         if begin <= floor:
             break
         stop = newline if newline + 1 == begin else escaped
+        while stop > 0 and scan[stop - 1] == _BACKSLASH:
+            stop -= 1
     rest = _RUN_TO_END.search(scan, max(0, stop - _WIDEST), stop) if start < at else None
     start = rest.start() if rest else start
-    return (start, end.end()) if _SOLID.search(scan, start, at) else None
+    return (start, end.end()) if _DIGIT.search(scan, start, at) else None

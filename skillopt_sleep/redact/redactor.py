@@ -27,7 +27,7 @@ _SLACK = 512
 _MEMORY_CHARS = 8_000_000
 
 _SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
-_SWITCH_OFF = re.compile(rb"(?<=leaks):(?=allow)", re.IGNORECASE)
+_SWITCH_OFF = re.compile(rb"(?:better|git)?leaks:allow", re.IGNORECASE)
 _TOKEN_END = re.compile(r"[\s\"'`\\,;<>()\[\]{}|]")
 _PLACEHOLDER_TEXT = re.compile(PLACEHOLDER.pattern.decode())
 _LONGEST_PLACEHOLDER = max(len(placeholder(kind)) for kind in KINDS)
@@ -168,7 +168,9 @@ def _scannable(raw: bytes) -> bytes:
     scan = raw.replace(b"\x00", b" ")
     if b"\xed" in scan:
         scan = _SURROGATE.sub(b"\xef\xbf\xbd", scan)
-    return _SWITCH_OFF.sub(b";", scan) if b"leaks:allow" in scan.lower() else scan
+    if b"leaks:allow" in scan.lower():
+        scan = _SWITCH_OFF.sub(lambda marker: b" " * len(marker[0]), scan)
+    return scan
 
 
 def _rewritten_texts(batch: Batch, spans: list[Span]) -> Iterator[str | None]:

@@ -24,6 +24,12 @@ class Span(NamedTuple):
     start: int
     end: int
     kind: str
+    ours: bool = True
+    """Whether a rule of ours says so; the engine's word for a kind yields to ours."""
+
+    @property
+    def weight(self) -> tuple[bool, int]:
+        return self.ours, self.end - self.start
 
 
 def placeholder(kind: str) -> bytes:
@@ -31,19 +37,16 @@ def placeholder(kind: str) -> bytes:
 
 
 def united(spans: Iterable[Span]) -> list[Span]:
-    """Sorted and disjoint; where spans overlap, their union under the kind of the longest."""
+    """Sorted and disjoint; where spans overlap, their union under the kind of the weightiest."""
     merged: list[Span] = []
-    longest = 0
+    naming = Span(0, 0, "", ours=False)
     for span in sorted(spans):
         if merged and span.start < merged[-1].end:
-            last = merged[-1]
-            size = span.end - span.start
-            kind = span.kind if size > longest else last.kind
-            longest = max(longest, size)
-            merged[-1] = Span(last.start, max(last.end, span.end), kind)
+            naming = max(naming, span, key=lambda one: one.weight)
+            merged[-1] = Span(merged[-1].start, max(merged[-1].end, span.end), naming.kind)
         elif span.end > span.start:
             merged.append(span)
-            longest = span.end - span.start
+            naming = span
     return merged
 
 

@@ -31,6 +31,7 @@ VENDORS: tuple[Vendor, ...] = (
         "gitlab",
         tuple(f"gl{x}-" for x in ("pat", "dt", "rt", "ptt", "ft", "soat", "imt", "agent", "cbt", "ffct", "wt")),
         _W + r"{16,}+(?:\.[0-9a-z]{2,}+)*+",
+        True,
     ),
     Vendor("bitbucket", ("ATBB", "ATCTT3"), r"[A-Za-z0-9_=-]{20,}+", False, True),
     Vendor("atlassian", ("ATATT3",), r"[A-Za-z0-9_=-]{20,}+", True),
@@ -82,7 +83,7 @@ VENDORS: tuple[Vendor, ...] = (
         "slack",
         (*(f"xox{x}-" for x in "abeoprsc"), "xoxe.xox", "xapp-"),
         _W + r"{10,}+(?:\.[A-Za-z0-9-]{4,}+)*+",
-        False,
+        True,
         True,
     ),
     Vendor(
