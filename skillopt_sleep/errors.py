@@ -6,6 +6,7 @@ SleepError                      1
 ├── NotFound                    1   an id, a file, a folder that is not there
 ├── StoreError                  1   the store cannot be opened, is damaged, or the disk is full
 ├── AdoptionError               1   a refusal to write: drift, a root, a link
+├── NightFailed                 1   one skill or more failed, the rest of the night went on
 ├── NeedsPerson                 3   finished, but something wants a person
 ├── NightLocked                 4   another night holds the lock
 ├── BudgetTooSmall              5   stopped by the budget before a first comparison
@@ -18,7 +19,8 @@ SleepError                      1
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import ClassVar, Self
 
 
 class SleepError(Exception):
@@ -32,15 +34,21 @@ class SleepError(Exception):
         self.message = message
         self.where = where
         self.remedy = remedy
+        self.result: Mapping[str, object] = {}
+
+    def beside(self, result: Mapping[str, object]) -> Self:
+        """The same error, told in one document with a result: what was finished before something wanted a person."""
+        self.result = result
+        return self
 
     def __str__(self) -> str:
         head = f"{self.where}: {self.message}" if self.where else self.message
         return f"{head}. {self.remedy}" if self.remedy else head
 
     def as_json(self) -> dict[str, object]:
-        """The error document of cli.md."""
+        """The error document of cli.md, with the keys of `result` beside the error."""
         error = {"code": self.code, "message": self.message, "where": self.where, "remedy": self.remedy}
-        return {"format": 1, "error": error}
+        return {"format": 1, **self.result, "error": error}
 
 
 class UsageError(SleepError):
@@ -62,6 +70,10 @@ class StoreError(SleepError):
 
 class AdoptionError(SleepError):
     code = "adoption_refused"
+
+
+class NightFailed(SleepError):
+    code = "skill_failed"
 
 
 class NeedsPerson(SleepError):

@@ -64,6 +64,8 @@ def tasks(call: Call, name: str | None, *, mark_reviewed: bool) -> None:
             _lines(call, found, "task", name)
             return
         rows = [(d["id"], d["split"], d["pattern"]["kind"], d["pattern"]["title"], d["prompt"][:SHOWN]) for d in found]
+        if name and not rows:
+            raise _nothing("task", name)
         if not rows:
             call.view.text("No tasks yet. `skillopt-sleep run` mines them.")
             return

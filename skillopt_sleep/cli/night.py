@@ -9,16 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skillopt_core.types import Outcome
+from skillopt_harvesters import harvesters
 from skillopt_sleep.cli.common import Call
 from skillopt_sleep.cli.making import configured, make_world, the_store
 from skillopt_sleep.clock import SystemClock, iso
 from skillopt_sleep.domain.reports import HarvestCounts, NightReport
-from skillopt_sleep.errors import NeedsPerson, NightLocked, NotFound
+from skillopt_sleep.errors import BudgetTooSmall, NeedsPerson, NightLocked, NotFound, SleepError, UsageError
+from skillopt_sleep.ingest.silence import SILENT
 from skillopt_sleep.log import open_log
 from skillopt_sleep.night import sleep
 from skillopt_sleep.night.dry import Plan, plan_of
 from skillopt_sleep.review import targets
-from skillopt_sleep.review.documents import harvest_document
+from skillopt_sleep.review.documents import harvest_document, night_document
+from skillopt_sleep.review.words import count
 from skillopt_sleep.store.adoptions import record_roots
 from skillopt_sleep.store.nights import note_skip
 
@@ -83,8 +86,12 @@ def run(call: Call, options: Options, how: How) -> None:
         if how.dry_run:
             show_plan(call, planned)
             return
+        if (problem := what_it_wants(report)) is not None and call.as_json:
+            raise problem.beside(night_document(report))
         call.view.night(report)
-    leave(report)
+        say_warnings(call, report.harvest)
+    if problem is not None:
+        raise problem
 
 
 def harvest_alone(
@@ -95,6 +102,7 @@ def harvest_alone(
 
     config = call.loaded.config
     must_exist(loose)
+    must_be_read(agents)
     back = since_ms(since, SystemClock().now_ms())
     with the_store(call) as store, call.view.progress("harvest") as step:
         world = make_world(
@@ -102,8 +110,11 @@ def harvest_alone(
             lookback_ms=back if since else _lookback(config), max_sessions=max_sessions,
         )  # fmt: skip
         counts = world.harvest()
+    if (problem := silent_sources(counts)) is not None and call.as_json:
+        raise problem.beside(harvest_document(counts))
     show_harvest(call, counts)
-    silent_sources(counts)
+    if problem is not None:
+        raise problem
 
 
 def demo(call: Call) -> None:
@@ -121,28 +132,34 @@ def must_exist(paths: Sequence[Path]) -> None:
             raise NotFound("there is no such file or folder", where=str(path), remedy="Check the path after --from")
 
 
-def leave(report: NightReport) -> None:
-    """The exit code of a finished night (cli.md): 5, 3 or 0."""
-    from skillopt_sleep.errors import BudgetTooSmall
+def must_be_read(agents: Sequence[str]) -> None:
+    """`--agent` takes the names of those whose transcripts are read."""
+    known = [harvester.agent for harvester in harvesters()]
+    for agent in agents:
+        if agent not in known:
+            raise UsageError(f"unknown agent {agent!r}", where="--agent", remedy=f"Choose from {', '.join(known)}")
 
+
+def what_it_wants(report: NightReport) -> SleepError | None:
+    """What of a finished night wants a person (cli.md, exit codes 5 and 3); None where nothing does."""
     compared = any(edit.verdict.pairs for document in report.documents for edit in document.edits)
     if report.state == "budget" and not compared:
-        raise BudgetTooSmall(report.error or "the budget was out", remedy="Give it more tokens, or none at all")
+        return BudgetTooSmall(report.error or "the budget was out", remedy="Give it more tokens, or none at all")
     broken = [d for d in report.documents if d.verdict is not None and d.verdict.outcome is Outcome.INFRA_ERROR]
     if broken:
-        raise NeedsPerson(f"{broken[0].document.name}: too many calls failed", remedy="Run `skillopt-sleep doctor`")
-    silent_sources(report.harvest)
+        return NeedsPerson("too many calls failed", where=broken[0].document.name, remedy="Run `skillopt-sleep doctor`")
+    return silent_sources(report.harvest)
 
 
-def silent_sources(counts: HarvestCounts) -> None:
+def silent_sources(counts: HarvestCounts) -> NeedsPerson | None:
     """A source that gave nothing although it is not empty wants a person; single unreadable files are warnings."""
-    silent = [warning for warning in counts.warnings if warning.reason.startswith("nothing understood")]
-    if silent:
-        raise NeedsPerson(
-            f"{silent[0].reason} ({len(silent)} file{'s' if len(silent) > 1 else ''})",
-            where=silent[0].path,
-            remedy="The agent's format may have changed; run `skillopt-sleep doctor`",
-        )
+    silent = [warning for warning in counts.warnings if warning.reason.startswith(SILENT)]
+    if not silent:
+        return None
+    more = f" (and {len(silent) - 1} more)" if len(silent) > 1 else ""
+    read = ", ".join(harvester.agent for harvester in harvesters())
+    remedy = f"Transcripts of {read} are read; where it holds some, run `skillopt-sleep doctor`"
+    return NeedsPerson(silent[0].reason + more, where=silent[0].path, remedy=remedy)
 
 
 def show_harvest(call: Call, counts: HarvestCounts) -> None:
@@ -151,7 +168,7 @@ def show_harvest(call: Call, counts: HarvestCounts) -> None:
         return
     view = call.view
     view.text(
-        f"{counts.files} files, {counts.bytes / 1e6:.1f} MB read in {counts.seconds:.1f} s: "
+        f"{count(counts.files, 'file')}, {counts.bytes / 1e6:.1f} MB read in {counts.seconds:.1f} s: "
         f"{counts.new} new sessions, {counts.updated} updated, {counts.unchanged} unchanged"
     )
     if counts.pending:
@@ -161,10 +178,18 @@ def show_harvest(call: Call, counts: HarvestCounts) -> None:
         view.note(f"left out: {n} × {reason}")
     if len(left_out) > 3 and not call.verbose:
         view.note(f"and records for {len(left_out) - 3} more reasons (-v names them)")
-    for warning in counts.warnings[: None if call.verbose else 5]:
-        view.warn(f"{warning.path}:{warning.line or 0}: {warning.reason}")
-    for broken in counts.unreadable[: None if call.verbose else 5]:
-        view.warn(f"{broken.path}: {broken.reason}")
+    say_warnings(call, counts)
+
+
+def say_warnings(call: Call, counts: HarvestCounts) -> None:
+    """What could not be read, and what was not understood: the first of each, all of them with `-v`."""
+    said = [f"{w.path}:{w.line}: {w.reason}" if w.line else f"{w.path}: {w.reason}" for w in counts.warnings
+            if not w.reason.startswith(SILENT)]  # fmt: skip
+    for lines in (said, [f"{broken.path}: {broken.reason}" for broken in counts.unreadable]):
+        for line in lines[: None if call.verbose else 5]:
+            call.view.warn(line)
+        if len(lines) > 5 and not call.verbose:
+            call.view.warn(f"and {len(lines) - 5} more (-v shows them)")
 
 
 def show_plan(call: Call, planned: Plan) -> None:

@@ -132,7 +132,7 @@ def since_ms(text: str | None, now_ms: int) -> int | None:
         return None
     if (when := parse_iso(text)) is not None:
         return max(now_ms - when, 0)
-    try:
-        return lookback_ms(text)
-    except (ValueError, AttributeError) as error:
-        raise UsageError(f"{text!r} is no time", where="--since", remedy='Write "72h", "30d" or YYYY-MM-DD') from error
+    span = lookback_ms(text)
+    if span is None:
+        raise UsageError(f"{text!r} is no time", where="--since", remedy='Write "72h", "30d" or YYYY-MM-DD')
+    return span

@@ -21,6 +21,7 @@ from skillopt_sleep.domain.reports import (
     Watched,
 )
 from skillopt_sleep.domain.world import World
+from skillopt_sleep.errors import NightFailed, SleepError
 from skillopt_sleep.mine import Mined
 from skillopt_sleep.night.journal import Journal
 from skillopt_sleep.review.documents import night_document
@@ -67,13 +68,16 @@ class Tally:
 
 
 def write_report(world: World, journal: Journal, tally: Tally) -> NightReport:
-    """Freeze the report, write Markdown, JSON and HTML, close the night. Raises the first error of a skill."""
+    """Freeze the report, write Markdown, JSON and HTML, close the night. Raises `NightFailed` from a skill's error."""
     report = _frozen(world, journal, tally)
     if not world.dry_run:
         report = save(report, world.home.reports)
-    journal.end(night_document(report), report.error)
+    document = night_document(report)
+    journal.end(document, report.error)
     if journal.failures:
-        raise journal.failures[0][1]
+        what, first = journal.failures[0]
+        remedy = f"The rest of the night went on: {report.path}. More is in {world.home.logs}"
+        raise NightFailed(_why(journal), where=what, remedy=remedy).beside(document) from first
     return report
 
 
@@ -116,11 +120,14 @@ def _frozen(world: World, journal: Journal, tally: Tally) -> NightReport:
 
 
 def _said(journal: Journal) -> str:
-    if journal.failures:
-        what, error = journal.failures[0]
-        more = f" (and {len(journal.failures) - 1} more)" if len(journal.failures) > 1 else ""
-        return f"{what}: {type(error).__name__}{more}"
-    return journal.exhausted
+    return f"{journal.failures[0][0]}: {_why(journal)}" if journal.failures else journal.exhausted
+
+
+def _why(journal: Journal) -> str:
+    """What the first failure was; of an unforeseen one its kind alone: its words may quote what was read."""
+    error, others = journal.failures[0][1], len(journal.failures) - 1
+    said = error.message if isinstance(error, SleepError) else type(error).__name__
+    return f"{said} (and {others} more)" if others else said
 
 
 def _order(result: DocumentResult) -> tuple[int, str]:
