@@ -16,6 +16,7 @@ LIST_KEEP = 64
 """Items of a list inside arguments that are kept."""
 CUT = "…"
 
+_raw = msgspec.json.Decoder(msgspec.Raw)
 _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -32,7 +33,7 @@ def error_text(text: str) -> str:
 def arguments(raw: msgspec.Raw | bytes | str) -> str:
     """A call's arguments as JSON text of at most KEEP characters; long strings inside are shortened, evenly."""
     if isinstance(raw, str) and len(raw) <= KEEP and "\\u" not in raw:
-        return "" if raw == "null" else raw
+        return "" if raw == "null" else raw if is_json(raw) else lenient_arguments(raw.encode("utf-8", "replace"))
     content = raw.encode("utf-8", "replace") if isinstance(raw, str) else bytes(raw)
     if len(content) <= KEEP and b"\\u" not in content:
         text = content.decode("utf-8", "replace")
@@ -42,6 +43,14 @@ def arguments(raw: msgspec.Raw | bytes | str) -> str:
     except REFUSED:
         return lenient_arguments(content)
     return fitted(value)
+
+
+def is_json(text: str) -> bool:
+    try:
+        _raw.decode(text)
+    except REFUSED:
+        return False
+    return True
 
 
 def lenient_arguments(content: bytes) -> str:

@@ -68,7 +68,7 @@ def opening(written: memoryview, start: int = 1, size: int = GLANCE) -> str:
         head = unhalved(head[: cut + 1])
     if head[-1:] >= b"\x80":
         head = head.decode("utf-8", "ignore").encode()
-    return unescaped(head)
+    return unescaped(head).rstrip("\ufffd")
 
 
 def unhalved(inside: bytes) -> bytes:
