@@ -1,6 +1,6 @@
-"""One night at a time, by a lock of the kernel: whoever is killed lets go of it.
+"""One night at a time, and one daemon, by locks of the kernel: whoever is killed lets go of them.
 
-The lock is `Home.lock`; beside it `night.holder` says who holds it, for the message alone: it is never believed.
+A night's lock is `Home.lock`; beside it `night.holder` says who holds it, for the message alone: it is never believed.
 """
 
 from __future__ import annotations
@@ -44,8 +44,11 @@ def boot_id() -> str:
 
 
 @contextmanager
-def hold(path: Path, clock: Clock) -> Iterator[Holder]:
-    """Hold the lock at `path` (its folder is made, 0700) as long as the block runs; `NightLocked` if another does."""
+def hold(path: Path, clock: Clock, *, what: str = "night") -> Iterator[Holder]:
+    """Hold the lock at `path` (its folder is made, 0700) as long as the block runs; `NightLocked` if another does.
+
+    `what` is what the lock allows one of.
+    """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     kernel = _kernel_lock(path, GRACE_S)
     try:
@@ -53,9 +56,9 @@ def hold(path: Path, clock: Clock) -> Iterator[Holder]:
     except Timeout:
         who = _read(path)
         raise NightLocked(
-            f"another night is running ({who})" if who else "another night is running",
+            f"another {what} is running" + (f" ({who})" if who else ""),
             where=str(path),
-            remedy="Let it finish, or end that process: its night can be resumed",
+            remedy="Let it finish, or end that process: a night can be resumed",
         ) from None
     except OSError as error:
         raise StoreError(

@@ -30,6 +30,10 @@ class Home:
         return self.root / "night.lock"
 
     @property
+    def daemon_lock(self) -> Path:
+        return self.root / "daemon.lock"
+
+    @property
     def logs(self) -> Path:
         return self.root / "logs"
 

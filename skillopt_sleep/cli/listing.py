@@ -6,17 +6,17 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from skillopt_sleep.cli.common import Call
 from skillopt_sleep.cli.deciding import open_proposals
 from skillopt_sleep.cli.making import the_store
+from skillopt_sleep.cli.scheduling import planned
 from skillopt_sleep.clock import iso
 from skillopt_sleep.domain.journal import Night
 from skillopt_sleep.errors import NotFound
 from skillopt_sleep.lock import holder
 from skillopt_sleep.review.documents import adoption_document, proposal_document
-from skillopt_sleep.service.due import next_at, wall_time
+from skillopt_sleep.review.words import count
 from skillopt_sleep.store.adoptions import Adoptions
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.evidence import rule_ledger, trial_steps, trials
@@ -24,7 +24,7 @@ from skillopt_sleep.store.ledgers import spent
 from skillopt_sleep.store.mining import mark_reviewed, task_documents
 from skillopt_sleep.store.nights import find_night, nights, report_of, skips, steps
 from skillopt_sleep.store.proposals import find_proposal
-from skillopt_sleep.world import local_zone
+from skillopt_sleep.store.sources import waiting
 
 Json = dict[str, Any]
 MONTH_MS = 31 * 86_400_000
@@ -87,7 +87,7 @@ def status(call: Call) -> None:
         with the_store(call, read_only=True) as store:
             found = status_document(call, store)
     except NotFound:
-        found = _blank(call)
+        found = _blank(call) | {"next_night": iso(planned(call, ()))}
     if call.as_json:
         call.view.document(found)
         return
@@ -97,7 +97,9 @@ def status(call: Call) -> None:
     if found["lock"]:
         view.text(f"running: {found['lock']}")
     waits = found["pending"]
-    view.text(f"waiting: {waits['proposals']} proposals, {waits['trials']} rules on trial")
+    parts = [count(waits["proposals"], "proposal"), count(waits["trials"], "rule") + " on trial"]
+    parts += [count(waits["sessions"], "session") + " to be read"] if waits["sessions"] else []
+    view.text(f"waiting: {', '.join(parts)}")
     for skip in found["skips"][-3:]:
         view.text(f"skipped {skip['date']}: {skip['why']}")
 
@@ -112,8 +114,8 @@ def status_document(call: Call, store: Store) -> Json:
     skipped = [{"date": s.date, "why": s.why, "trigger": s.trigger} for s in skips(store, _now_ms() - MONTH_MS)]
     return found | {
         "last_night": _night_row(last) if last else None,
-        "next_night": iso(_next(call, past)),
-        "pending": {"sessions": 0, "proposals": open_proposals(store), "trials": len(running)},
+        "next_night": iso(planned(call, {night.date for night in past if night.trigger != "manual"})),
+        "pending": {"sessions": waiting(store), "proposals": open_proposals(store), "trials": len(running)},
         "budget_month": {"tokens": tokens, "calls": calls, "usd": usd, "exact": exact},
         "skips": skipped,
         "health": "fail" if last and last.state == "failed" else "warn" if skipped else "ok",
@@ -132,15 +134,6 @@ def _blank(call: Call) -> Json:
         "skips": [],
         "health": "ok",
     }
-
-
-def _next(call: Call, past: list[Night]) -> int | None:
-    """When the schedule starts the next night; None where none was ever scheduled."""
-    ran = {night.date for night in past if night.trigger != "manual"}
-    if not ran:
-        return None
-    schedule = call.loaded.config.schedule
-    return next_at(_now_ms(), ZoneInfo(schedule.zone or local_zone()), wall_time(schedule.at), ran)
 
 
 def history(call: Call) -> None:

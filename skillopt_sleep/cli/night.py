@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,6 +79,9 @@ def run(call: Call, options: Options, how: How) -> None:
                 call, config, store, Shown(step, call.view.note), loose=how.loose, as_of_ms=how.as_of_ms,
                 dry_run=how.dry_run, resume=how.resume, lookback_ms=_lookback(config),
             )  # fmt: skip
+            world.ready()
+            for line in idle(options, world.backend):
+                call.view.warn(line)
             if how.dry_run:
                 planned = plan_of(world)
             else:
@@ -143,12 +146,43 @@ def must_be_read(agents: Sequence[str]) -> None:
 def what_it_wants(report: NightReport) -> SleepError | None:
     """What of a finished night wants a person (cli.md, exit codes 5 and 3); None where nothing does."""
     compared = any(edit.verdict.pairs for document in report.documents for edit in document.edits)
-    if report.state == "budget" and not compared:
-        return BudgetTooSmall(report.error or "the budget was out", remedy="Give it more tokens, or none at all")
+    if report.state == "budget" and not (compared and report.budget.calls.spent):
+        done = "; what costs nothing was done" if compared else ""
+        return BudgetTooSmall(
+            f"{report.error or 'the budget was out'}{done}", remedy="Give it more tokens, or no limit"
+        )
+    for use in report.models:
+        if use.prompts and not use.answered:
+            why = ", ".join(f"{reason} ({n})" for reason, n in use.failed.items())
+            return NeedsPerson(f"all calls of {use.model} failed: {why}", where=use.host, remedy="Try again later")
     broken = [d for d in report.documents if d.verdict is not None and d.verdict.outcome is Outcome.INFRA_ERROR]
     if broken:
         return NeedsPerson("too many calls failed", where=broken[0].document.name, remedy="Run `skillopt-sleep doctor`")
     return silent_sources(report.harvest)
+
+
+IDLE: Mapping[str, str] = {
+    "models.target_backend": "recorded sessions are replayed, no model attempts",
+    "models.target": "recorded sessions are replayed, no model attempts",
+    "models.judge_backend": "what was recorded is judged by its own outcome",
+    "models.judge": "what was recorded is judged by its own outcome",
+    "evolve.rollouts_k": "a recorded session is the same each time",
+    "evolve.edit_budget": "each rule is one edit",
+    "mine.recall_k": "all past sessions are looked at",
+    "mine.dream_factor": "recorded sessions have no variants",
+    "adopt.auto_rollback": "nothing is taken back by itself yet, see `skillopt-sleep status`",
+}
+"""Options that change nothing, and why: the evidence of this version is recorded, whichever model phrases rules."""
+
+
+def idle(options: Options, backend: str) -> Iterator[str]:
+    """A warning for each option that was given and has no effect."""
+    given = {key: flag for key, (value, flag) in options.items() if value is not None and value != ()}
+    for key, why in IDLE.items():
+        if key in given:
+            yield f"{given[key]} has no effect with backend {backend}: {why}"
+    if "models.optimizer" in given and backend == "recorded":
+        yield f"{given['models.optimizer']} has no effect with backend recorded: name --backend anthropic or openai"
 
 
 def silent_sources(counts: HarvestCounts) -> NeedsPerson | None:

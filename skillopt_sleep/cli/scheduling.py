@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Container
 from datetime import time, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -13,7 +14,8 @@ from skillopt_harvesters import harvesters
 from skillopt_sleep.cli.common import Call
 from skillopt_sleep.cli.making import user_home
 from skillopt_sleep.clock import SystemClock, iso
-from skillopt_sleep.errors import NotFound, UsageError
+from skillopt_sleep.errors import NotFound, SleepError, UsageError
+from skillopt_sleep.lock import hold, holder
 from skillopt_sleep.service.due import next_at, wall_time
 from skillopt_sleep.service.install.base import Installed, Kind, Plan, Scheduler, kept_environment, this_command
 from skillopt_sleep.service.install.cron import Cron
@@ -109,7 +111,7 @@ def daemon(call: Call) -> None:
             return []
         return [root for harvester in harvesters() for root in harvester.roots(home, environ)]
 
-    Daemon(
+    service = Daemon(
         Timetable(zone, wall_time(config.at), timedelta(hours=config.catch_up_hours), ran),
         clock,
         Watch(roots, call.view.warn),
@@ -117,7 +119,27 @@ def daemon(call: Call) -> None:
         run=this_command("run", "-q"),
         harvest=this_command("harvest", "-q", "--json"),
         environment=plan_for(call, None).environment,
-    ).serve(threading.Event())
+    )
+    with hold(call.home.daemon_lock, clock, what="daemon"):
+        service.serve(threading.Event())
+
+
+def planned(call: Call, ran: Container[str]) -> int | None:
+    """ms UTC of the next night: the running daemon's, else the installed schedule's; None where there is neither.
+
+    `ran` holds the dates that have their scheduled night.
+    """
+    config, now = call.loaded.config.schedule, SystemClock().now_ms()
+    if call.home.root.is_dir() and holder(call.home.daemon_lock) is not None:
+        return next_at(now, ZoneInfo(config.zone or local_zone()), wall_time(config.at), ran)
+    for kind in KINDS:
+        try:
+            found = scheduler(kind).show()
+        except SleepError:  # `schedule show` and `doctor` say what is the matter
+            continue
+        if found.installed and found.at:
+            return next_at(now, ZoneInfo(local_zone()), wall_time(found.at), ran)
+    return None
 
 
 def _shown(kind: Kind) -> Installed:

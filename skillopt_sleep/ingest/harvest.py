@@ -18,7 +18,7 @@ from skillopt_sleep.store import intake
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.intake import CleanSource
 from skillopt_sleep.store.projects import settle_projects
-from skillopt_sleep.store.sources import mark_gone, sessions_of
+from skillopt_sleep.store.sources import mark_gone, mark_waiting, sessions_of
 
 Harvested = HarvestCounts
 Progress = Callable[[int, int], None]
@@ -58,9 +58,11 @@ def harvest(
         settle_projects(store)
     for source, first in listing.twins:
         intake.link_twin(store, source, first)
+    if listing.waiting:
+        mark_waiting(store, listing.waiting)
     if listing.gone:
         mark_gone(store, listing.gone)
-    tally.files, tally.pending = listing.files, listing.pending
+    tally.files, tally.pending = listing.files, len(listing.waiting)
     tally.unchanged = sessions_of(store, listing.unchanged)
     tally.leave_out(EXCLUDED, listing.excluded)
     tally.leave_out(OLD, listing.old)

@@ -14,7 +14,8 @@ from skillopt_sleep.store.sources import Key, KnownSource, known_sources, path_t
 
 @dataclass(slots=True)
 class Listing:
-    """Sources by what is to be done with them. `twins` are further names of a file that is in `changed` or known."""
+    """Sources by what is to be done with them. `twins` are further names of a file that is in `changed` or known;
+    `waiting` are those beyond the cap."""
 
     files: int = 0
     changed: list[Source] = field(default_factory=list)
@@ -23,7 +24,7 @@ class Listing:
     gone: list[int] = field(default_factory=list)
     excluded: int = 0
     old: int = 0
-    pending: int = 0
+    waiting: list[Source] = field(default_factory=list)
 
 
 def take_stock(
@@ -84,7 +85,7 @@ def _cap(listing: Listing, most: int | None) -> None:
     if most is None or len(listing.changed) <= most:
         return
     kept = listing.changed[len(listing.changed) - most :]
-    listing.pending = len(listing.changed) - len(kept)
+    listing.waiting = listing.changed[: len(listing.changed) - most]
     names: set[Key] = {(source.agent, source.path) for source in kept}
     listing.twins = [pair for pair in listing.twins if (pair[1].agent, pair[1].path) in names]
     listing.changed = kept

@@ -88,6 +88,18 @@ def save_source(
     return int(row[0])
 
 
+def mark_waiting(store: Store, sources: Iterable[Source]) -> None:
+    """These were seen and not read: a cap was reached. Where reading one of them stopped is kept."""
+    with store.write():
+        for one in sources:
+            save_source(store.driver, one, "pending", "", {}, store.clock.now_ms())
+
+
+def waiting(store: Store) -> int:
+    """How many sources were seen and are still to be read, or read to their end."""
+    return int(store.rows(select(func.count()).where(source.c.state == "pending"))[0][0])
+
+
 def mark_gone(store: Store, sources: Iterable[int]) -> None:
     """These are no longer there. Their sessions stay: the store is the memory."""
     with store.write():
