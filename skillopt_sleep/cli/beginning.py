@@ -11,7 +11,7 @@ from pathlib import Path
 from skillopt_harvesters import discover, harvester_of
 from skillopt_sleep.cli.common import Call
 from skillopt_sleep.cli.making import the_store, user_home
-from skillopt_sleep.cli.scheduling import KINDS, scheduler
+from skillopt_sleep.cli.scheduling import KINDS, environment_of, scheduler
 from skillopt_sleep.clock import SystemClock
 from skillopt_sleep.config import example
 from skillopt_sleep.errors import SleepError, StoreError
@@ -22,6 +22,7 @@ from skillopt_sleep.service import doctor as checks
 from skillopt_sleep.service.doctor import AgentFiles, Finding
 from skillopt_sleep.store.adoptions import record_roots
 from skillopt_sleep.store.engine import Store, open_store
+from skillopt_sleep.store.files import must_be_whole
 from skillopt_sleep.store.sources import understood_by_agent
 from skillopt_sleep.world import chosen_backend
 
@@ -110,7 +111,7 @@ def _findings(call: Call, *, as_scheduled: bool, fix: bool) -> Iterator[Finding]
         yield from checks.mend(call.home)
     yield checks.python()
     yield checks.names()
-    yield _configuration(call)
+    yield from _configuration(call)
     yield checks.home_folder(call.home)
     yield checks.disk(call.home)
     yield checks.store(call.home, lambda: _odd(call))
@@ -120,16 +121,20 @@ def _findings(call: Call, *, as_scheduled: bool, fix: bool) -> Iterator[Finding]
     yield from _agents(call)
     yield from _scheduling()
     if as_scheduled:
-        yield checks.as_scheduled(os.environ)
+        yield checks.as_scheduled({**os.environ, **environment_of(call)})
 
 
-def _configuration(call: Call) -> Finding:
-    config = call.loaded.config
-    return checks.models(os.environ, chosen_backend(config), chosen_backend(config) != "recorded")
+def _configuration(call: Call) -> Iterator[Finding]:
+    found = checks.configuration(lambda: call.loaded.warnings)
+    yield found
+    if found.state != "fail":
+        backend = chosen_backend(call.loaded.config)
+        yield checks.models(os.environ, backend, backend != "recorded")
 
 
 def _odd(call: Call) -> Iterable[str]:
     with open_store(call.home.store, SystemClock(), read_only=True) as store:
+        must_be_whole(store.path, store.driver)
         return store.warnings
 
 

@@ -86,10 +86,15 @@ def plan_for(call: Call, at: str | None) -> Plan:
         when = wall_time(at or schedule.at)
     except ValueError as error:
         raise UsageError(str(error), where="--at") from error
+    return Plan(this_command("run", "-q"), when, environment_of(call), str(call.home.logs / "scheduled.log"))
+
+
+def environment_of(call: Call) -> dict[str, str]:
+    """What a scheduled command is told of this terminal: where things are, and never a key."""
     environment = kept_environment(os.environ) | {"SKILLOPT_HOME": str(call.home.root)}
     if call.config_file:
         environment["SKILLOPT_CONFIG"] = str(call.config_file.expanduser().absolute())
-    return Plan(this_command("run", "-q"), when, environment, str(call.home.logs / "scheduled.log"))
+    return environment
 
 
 def daemon(call: Call) -> None:
@@ -118,7 +123,7 @@ def daemon(call: Call) -> None:
         call.view.line,
         run=this_command("run", "-q"),
         harvest=this_command("harvest", "-q", "--json"),
-        environment=plan_for(call, None).environment,
+        environment=environment_of(call),
     )
     with hold(call.home.daemon_lock, clock, what="daemon"):
         service.serve(threading.Event())

@@ -71,6 +71,8 @@ def names(owners: Mapping[str, list[str]] | None = None) -> Finding:
 def home_folder(home: Home) -> Finding:
     if not home.root.exists():
         return Finding("home", "ok", f"{home.root} is not there yet; the first command makes it")
+    if not home.root.is_dir():
+        return Finding("home", "fail", f"{home.root} is not a folder", "Move it away, or name another with --home")
     mode = stat.S_IMODE(home.root.stat().st_mode)
     if mode & 0o077:
         remedy = "Run `skillopt-sleep doctor --fix`"
@@ -138,6 +140,17 @@ def cleanup_days(user_home: Path, environ: Mapping[str, str]) -> int:
         return DEFAULT_CLEANUP_DAYS
     days = said.get("cleanupPeriodDays") if isinstance(said, dict) else None
     return days if isinstance(days, int) and not isinstance(days, bool) else DEFAULT_CLEANUP_DAYS
+
+
+def configuration(check: Callable[[], Iterable[str]]) -> Finding:
+    """`check` reads sleep.toml and yields what of it is ignored."""
+    try:
+        ignored = list(check())
+    except SleepError as error:
+        return Finding("configuration", "fail", f"{error.where}: {error.message}", error.remedy)
+    if ignored:
+        return Finding("configuration", "warn", "; ".join(ignored))
+    return Finding("configuration", "ok", "sleep.toml is understood")
 
 
 def models(environ: Mapping[str, str], backend: str, named: bool) -> Finding:
