@@ -40,6 +40,7 @@ DENIALS = (
     "Claude requested permissions to ",
     "PreToolUse:",
     "This command requires approval",
+    "Dangerous rm operation detected",
     "Permission for this action has been denied",
 )
 ABORTED = ("Command was aborted before completion", INTERRUPTS[0], INTERRUPTS[1])

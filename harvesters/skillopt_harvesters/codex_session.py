@@ -12,7 +12,7 @@ from skillopt_harvesters import clip
 from skillopt_harvesters import codex_shapes as shapes
 from skillopt_harvesters.codex_shapes import NOTHING, Payload, Record
 from skillopt_harvesters.codex_turns import CodexTurns
-from skillopt_harvesters.codex_words import ending, glance_at
+from skillopt_harvesters.codex_words import ending, escalated, glance_at, offered_skills
 from skillopt_harvesters.glance import Glance, glance_of, is_text
 from skillopt_harvesters.jsonl import part
 from skillopt_harvesters.model import Author, Event, Kind, Origin, Outcome
@@ -134,7 +134,7 @@ class CodexFold(CodexTurns):
                 self.confirm()
                 self.spoke(payload.content, payload.message)
             else:
-                self.skipped[f"message of role {payload.role!s:.20}"] += 1
+                self.instructed(payload)
             return True
         if kind in SILENT_ITEMS:
             if kind == "reasoning":
@@ -148,6 +148,17 @@ class CodexFold(CodexTurns):
             self.result(payload)
             return True
         return False
+
+    def instructed(self, payload: Payload) -> None:
+        """A developer's message: nobody typed it. One of them lists the skills."""
+        self.skipped[f"message of role {payload.role!s:.20}"] += 1
+        if b"<skills_instructions>" not in bytes(payload.content):
+            return
+        found = part(shapes.pieces, payload.content, None)
+        for piece in found if isinstance(found, list) else ():
+            for name in offered_skills(piece.text or "")[:OPEN_KEEP]:
+                event = self.event(f"{self.s.thread}:offered:{name}", Kind.SKILL, Author.HARNESS)
+                self.emit(msgspec.structs.replace(event, tool=name, head="offered"))
 
     def spoke(self, content: msgspec.Raw, message: msgspec.Raw) -> None:
         found = part(shapes.pieces, content, None)
@@ -205,6 +216,8 @@ class CodexFold(CodexTurns):
             found = inner if inner is not None else bytes(found.content).decode("utf-8", "replace")
         text = found if isinstance(found, str) else "\n".join(p.text for p in found or () if p.text)
         outcome, text = ending(text, verdict)
+        if outcome is Outcome.INTERRUPTED and escalated(call.arguments) and not self.s.subagent:
+            outcome = Outcome.REFUSED  # one that was allowed and then stopped is written down in the same words
         if outcome is Outcome.OK:
             self.done(call, glance_of(text))
         else:

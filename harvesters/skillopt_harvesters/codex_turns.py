@@ -160,7 +160,7 @@ class CodexTurns(TurnFold[Record]):
 
     def aborted(self, reason: str) -> None:
         """One a turn: a turn ends once, though two records may say so."""
-        author = Author.PERSON if reason in ABORTS else Author.HARNESS
+        author = Author.PERSON if reason in ABORTS and not self.s.subagent else Author.HARNESS
         for call in [call for call in self.talk.calls.values() if escalated(call.arguments)]:
             self.closed(call.call_id)
             self.failed(call, "", Outcome.REFUSED, self.now())

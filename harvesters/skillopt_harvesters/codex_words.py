@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 import msgspec
@@ -13,6 +14,7 @@ from skillopt_harvesters.model import Kind, Outcome
 
 REQUEST = "## My request for Codex:"
 IDE = "# Context from my IDE setup:"
+OFFER = re.compile(r"^- ([^\s:]+): .*\(file: [^()\n]+\)$", re.MULTILINE)
 LOOK = 256
 """Bytes at either end of an output that show how it ended."""
 SHELL_JSON = b'"{\\"output\\":\\"'
@@ -39,6 +41,9 @@ INJECTED = {
     "Warning: Your account was flagged ": "warning",
 }
 REFUSALS = ("rejected by user", "rejected by the user", "denied by user", "declined by user")
+NOT_RUN = "exec_command failed"
+REJECTED = "Rejected("
+"""Codex's own rules refuse a command: `CreateProcess { message: "Rejected(…` (seen in 0.171)."""
 RULES = ("rejected by user approval settings", "blocked by policy", "forbidden by policy", "required by policy")
 FAILURES = (
     "failed in sandbox",
@@ -96,6 +101,12 @@ def between(text: str, tag: str) -> str:
     return text[at + len(tag) + 2 : end if end >= 0 else len(text)].strip()
 
 
+def offered_skills(text: str) -> list[str]:
+    """The names of the skills that a developer message lists for the model (seen in 0.171)."""
+    _, found, listed = text.partition("<skills_instructions>")
+    return OFFER.findall(listed.partition("</skills_instructions>")[0]) if found else []
+
+
 class Ending(NamedTuple):
     """How a call ended: its outcome and its own output, without what Codex wrote around it."""
 
@@ -113,13 +124,15 @@ def ending(text: str, verdict: bool | None) -> Ending:
             pass
         else:
             return Ending(by_code(shell.metadata.exit_code, verdict), shell.output)
-    if any(rule in head for rule in RULES):
+    if any(rule in head for rule in RULES) or (head.startswith(NOT_RUN) and REJECTED in head):
         return Ending(Outcome.DENIED, text)
     if any(refusal in head for refusal in REFUSALS):
         return Ending(Outcome.REFUSED, text)
     if head.startswith("aborted by user"):
         return Ending(Outcome.INTERRUPTED, text)
     if head.startswith(("Exit code:", "Chunk ID:", "Wall time:")):
+        if "\naborted by user" in head.partition("Output:\n")[0]:
+            return Ending(Outcome.INTERRUPTED, text)
         return Ending(by_code(exit_code(head), verdict), behind(text, "Output:\n"))
     failed = head.startswith(FAILURES)
     return Ending(by_code(1 if failed else None, verdict), text)

@@ -12,16 +12,16 @@ from skillopt_harvesters import clip
 from skillopt_harvesters import copilot_cli_shapes as shapes
 from skillopt_harvesters.bytestream import digest
 from skillopt_harvesters.copilot_cli_shapes import NOTHING, Data, Record
-from skillopt_harvesters.glance import Glance, glance, glance_of, is_text
+from skillopt_harvesters.copilot_cli_words import glance_at, offered_skills, outcome_of, without_exit_code
+from skillopt_harvesters.glance import Glance, glance_of, is_text
 from skillopt_harvesters.jsonl import part
 from skillopt_harvesters.model import Author, Event, Kind, Origin, Outcome, Source, Usage
+from skillopt_harvesters.skills import SKILL_TOOLS
 from skillopt_harvesters.turns import OPEN_KEEP, Conversation, TurnFold
 
 HEADLESS = b"non-interactive mode"
 """In the first lines of the system message of `copilot -p` (seen in 1.0.102)."""
 SYSTEM_HEAD = 600
-LOOK = 96
-"""Bytes at the end of an output in which the exit code stands."""
 SILENT = {
     *("assistant.turn_start", "assistant.turn_end", "assistant.reasoning", "hook.start", "hook.end", "hook.progress"),
     *("session.info", "session.warning", "session.plan_changed", "session.truncation", "session.compaction_start"),
@@ -37,17 +37,20 @@ SILENT = {
     *("subagent.started", "subagent.completed", "subagent.failed", "subagent.selected", "tool.execution_progress"),
     *("external_tool.requested", "external_tool.completed", "user_input.requested", "user_input.completed"),
     *("tool.execution_partial_result", "session.background_tasks_changed", "session.tools_updated"),
+    *("skill.context_delivered_ref", "subagent.configured"),
 }
 
 
 class State(msgspec.Struct):
     """`asked`: the call that a permission request is about. `answered`: how the permission for a call was answered.
-    `counted`: output tokens that messages named since the last shutdown."""
+    `loaded`: skills that a call opened and whose text comes next. `counted`: output tokens that messages named since
+    the last shutdown."""
 
     talk: Conversation
     session: str = ""
     asked: dict[str, str] = {}
     answered: dict[str, Outcome] = {}
+    loaded: dict[str, Event] = {}
     recorded: bool = False
     counted: int = 0
 
@@ -150,6 +153,12 @@ class CopilotFold(TurnFold[Record]):
     def instructed(self, record: Record, data: Data) -> None:
         if HEADLESS in bytes(memoryview(data.content)[:SYSTEM_HEAD]) and self.facts.origin is Origin.INTERACTIVE:
             self.facts.origin = Origin.HEADLESS
+        if self.aside(record) or b"<available_skills>" not in bytes(data.content):
+            return
+        for name in offered_skills(part(shapes.text, data.content, ""))[:OPEN_KEEP]:
+            event = self.event(record, Kind.SKILL, Author.HARNESS)
+            key = f"{self.facts.native_id}:offered:{name}"
+            self.emit(msgspec.structs.replace(event, key=key, tool=name, head="offered"))
 
     def erred(self, record: Record, data: Data) -> None:
         text = f"{data.error_type or 'error'}: {part(shapes.text, data.message, '')}"
@@ -260,22 +269,28 @@ class CopilotFold(TurnFold[Record]):
         if answered is None and data.success is not False and not code and is_text(raw):
             known = glance_at(raw)
             if known is not None:
-                self.succeeded(call, known)
+                self.done(call, known)
                 return
         text = found if isinstance(found, str) else part(shapes.text, raw, "")
         text, written = without_exit_code(text)
         code = written if code is None else code
         if answered is None and data.success is not False and not code:
-            self.succeeded(call, glance_of(text))
+            self.done(call, glance_of(text))
             return
         failure = part(shapes.failures, data.error, None)
         said = failure if isinstance(failure, str) else failure and failure.message
         done = msgspec.structs.replace(call, outcome=answered or outcome_of(failure))
         self.emit(msgspec.structs.replace(done, text=clip.error_text(said or text), output_length=len(said or text)))
 
+    def done(self, call: Event, seen: Glance) -> None:
+        opened = self.succeeded(call, seen)
+        if opened is not None and call.tool in SKILL_TOOLS:
+            self.s.loaded[opened.tool] = opened
+
     def skill(self, record: Record, data: Data) -> None:
+        """A skill's text came before the model: that of a call that opened it, or by the program itself."""
         body = part(shapes.text, data.content, "").strip()
-        event = self.event(record, Kind.SKILL, Author.HARNESS)
+        event = self.s.loaded.pop(data.name or "", None) or self.event(record, Kind.SKILL, Author.HARNESS)
         path = clip.fitted({"path": data.path}) if data.path else ""
         print_ = digest(body.encode("utf-8", "replace")) if body else ""
         event = msgspec.structs.replace(event, tool=data.name or "", head="opened", arguments=path)
@@ -342,35 +357,7 @@ class CopilotFold(TurnFold[Record]):
         super().settle(last)
         self.s.asked = dict(list(self.s.asked.items())[-OPEN_KEEP:])
         self.s.answered = dict(list(self.s.answered.items())[-OPEN_KEEP:])
+        self.s.loaded = dict(list(self.s.loaded.items())[-OPEN_KEEP:])
 
     def state(self) -> bytes:
         return msgspec.msgpack.encode(self.s)
-
-
-def outcome_of(failure: str | shapes.Failure | None) -> Outcome:
-    """A failed tool: by itself, unless its error code says that it was not allowed to run."""
-    code = failure.code if isinstance(failure, shapes.Failure) and failure.code else ""
-    if code in ("rejected", "denied") or "rejected" in code:
-        return Outcome.REFUSED
-    if "permission" in code or "denied" in code or "policy" in code:
-        return Outcome.DENIED
-    return Outcome.INTERRUPTED if code in ("aborted", "cancelled", "interrupted") else Outcome.ERROR
-
-
-def glance_at(raw: msgspec.Raw) -> Glance | None:
-    """What is kept of an output that stands raw in its record; None where its last line may tell of a failure."""
-    written = memoryview(raw)
-    last = bytes(written[-LOOK:])
-    if b" exit code " in last and b" exit code 0>" not in last:
-        return None
-    return glance(raw) if len(written) > 2 * LOOK else None
-
-
-def without_exit_code(text: str) -> tuple[str, int | None]:
-    """A shell's output without the line in which the program appends the exit code, and that code."""
-    at = text.rfind("\n<") if not text.startswith("<") else 0
-    last = text[at:].strip() if at >= 0 else ""
-    _, found, code = last.partition("exit code ")
-    if found and last.startswith("<") and last.endswith(">") and code[:-1].lstrip("-").isdigit():
-        return text[:at], int(code[:-1])
-    return text, None
