@@ -77,7 +77,22 @@ def _is_token(match: Match) -> bool:
     value = _literal(match)
     if match["quoted"] is not None or _is_setting(match):
         return is_random(value, 10)
-    return is_random(value, 16) and not value.isalpha()
+    return (is_random(value, 16) and not value.isalpha()) or _is_parameter(match)
+
+
+def _is_parameter(match: Match) -> bool:
+    """A key of a URL's query, where values are never code."""
+    value = _literal(match)
+    asked = match.string[max(0, match.start() - 1) : match.start()] in (b"?", b"&")
+    return asked and len(value) >= 10 and not value.islower()
+
+
+def _is_said(match: Match) -> bool:
+    """As people write it: "the password is …". What follows must have a digit, and for a token look random."""
+    value = _literal(match).rstrip(b".!?")
+    if match["word"].lower().startswith(b"pass"):
+        return len(value) >= 5 and not is_prose(value) and any(48 <= byte <= 57 for byte in value)
+    return is_random(value, 12)
 
 
 def _is_upper_key(match: Match) -> bool:
@@ -205,6 +220,21 @@ CONTEXTS: tuple[Context, ...] = (
         _is_token,
     ),
     Context("key", ("_key",), _assigned(r"_key"), _is_upper_key),
+    Context(
+        "password",
+        ("passw", "passphrase", "token", "secret", "api key"),
+        _compiled(
+            r"(?P<word>(?i:password|passphrase|(?:secret|token)(?: key)?|api key))"
+            rf"(?:[ \t]for[ \t][\w@.-]{{1,40}})?[ \t](?:is|was|to)(?:[ \t]|:[ \t])(?:{_QUOTED}|{_BARE})"
+        ),
+        _is_said,
+    ),
+    Context(
+        "aws",
+        ("akia", "asia"),
+        _compiled(r"A[KS]IA[A-Z2-7]{16}[\"']?[,;:|\t ]{1,3}[\"']?(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"),
+        lambda match: is_random(_value(match), 40),
+    ),
     Context("password", ("pass",), _flagged(r"passw(?:or)?d|pass(?:[-_]?phrase)?"), _is_flag),
     Context("token", ("token", "secret", *_KEY_LITERALS), _flagged(rf"token|secret|{_KEYED}"), _is_flag),
     Context(

@@ -24,7 +24,7 @@ RULES_VERSION = 1
 _BATCH = 65_536
 _ROUNDS = 4
 _SLACK = 512
-_MEMORY_CHARS = 8_000_000
+_MEMORY_CHARS = 4_000_000
 
 _SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
 _SWITCH_OFF = re.compile(rb"(?:better|git)?leaks:allow", re.IGNORECASE)
@@ -73,7 +73,7 @@ class Redactor:
         return self.clip_many((text,), limit)[0]
 
     def clip_many(self, texts: Sequence[str], limit: int) -> list[Redacted]:
-        """As `clip`, many at once. Characters beyond `limit` + 512 are not looked at."""
+        """As `clip`, many at once. Characters beyond `limit` + 512 are not looked at, so a reader may cut there."""
         heads = [_head(text, limit) for text in texts]
         return [Redacted(_tail_trimmed(clean, limit)) for clean in self.redact_many(heads)]
 
@@ -191,10 +191,10 @@ def _rewritten_texts(batch: Batch, spans: list[Span]) -> Iterator[str | None]:
 def _head(text: str, limit: int) -> str:
     """The first `limit` + 512 characters, less a token that this cut goes through."""
     stop = limit + _SLACK
-    if len(text) <= stop:
+    if len(text) < stop:
         return text
     head = text[:stop]
-    if _TOKEN_END.match(text[stop]):
+    if _TOKEN_END.match(text, stop):  # a text of just this length was cut by whoever read it
         return head
     end = _TOKEN_END.search(head[::-1])
     return head[: stop - end.start()] if end else ""

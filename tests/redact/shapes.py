@@ -213,6 +213,11 @@ SHAPES: tuple[Shape, ...] = (
     Shape("https URL, token alone", run(HEX, 40), "https://{}@git.example.org/x.git"),
     Shape("sql server", mixed(ALNUM, 14), "Server=db;Uid=sa;Pwd={};Encrypt=yes"),
     Shape("query parameter", mixed(ALNUM, 32), "GET /v1?access_token={}&page=2"),
+    Shape("one-time password", token("", BASE32, 32), "otpauth://totp/ACME:bob?secret={}&issuer=ACME"),
+    # as people say it
+    Shape("said password", mixed(PASSWORD, 12), "log in as bob, the password is {}\nand try again"),
+    Shape("said token", mixed(ALNUM, 32), 'use this: the token for staging is "{}", thanks'),
+    Shape("aws secret in a table", mixed(BASE64, 40), "id,secret\nAKIAQWERTYUIOPASDFGH,{}\n"),
     # headers
     Shape("bearer", mixed(ALNUM, 40), "Authorization: Bearer {}"),
     Shape("basic", _basic, "Authorization: Basic {}"),

@@ -47,6 +47,12 @@ def test_a_token_that_the_first_cut_goes_through_is_dropped_when_it_would_come_i
     assert clean == "[redacted:private-key]\n"
 
 
+def test_a_text_that_was_cut_at_the_same_length_before_is_treated_alike() -> None:
+    key, token = pem("RSA PRIVATE KEY", lines=30)(random.Random(1)), secret_of("stripe restricted", 2)
+    limit = len(key) - 512 + 40
+    assert WITH.clip(f"{key}\n{token}"[: limit + 512], limit) == "[redacted:private-key]\n"
+
+
 def test_a_long_token_is_dropped_from_its_beginning() -> None:
     assert WITH.clip("see " + "Zq9" * 3000, 100) == "see "
 

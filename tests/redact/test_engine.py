@@ -108,12 +108,16 @@ def test_it_is_not_loaded_before_it_is_used() -> None:
     assert said.strip() == "False"
 
 
-def test_windows_overlap_and_cut_no_character() -> None:
+@pytest.mark.parametrize("before", range(65_536 - 96, 65_536 + 8, 13))
+def test_a_secret_across_two_windows_is_seen(before: int) -> None:
     pytest.importorskip("betterleaks")
-    shape = ENGINE_ONLY[-1]
-    rng = random.Random(4)
-    planted = [shape.planted(rng)[0] for _ in range(120)]
-    scan = ("\n" + "größer 日本 😀 " * 90).join(["", *planted, ""]).encode()
-    assert len(scan) > 200_000
-    seen = {scan[span.start : span.end].decode() for span in engine_spans(scan)}
-    assert set(planted) <= seen
+    secret, _ = ENGINE_ONLY[0].planted(random.Random(before))
+    scan = ("é " * 30_000)[: before // 3 * 2].encode().ljust(before) + secret.encode() + b" word" * 20_000
+    assert len(scan) > 130_000
+    assert (before, before + len(secret)) in {(span.start, span.end) for span in engine_spans(scan)}
+
+
+def test_no_window_cuts_a_character() -> None:
+    pytest.importorskip("betterleaks")
+    for pad in range(4):
+        assert engine_spans(b"x" * pad + "日😀".encode() * 20_000) == []

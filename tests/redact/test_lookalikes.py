@@ -79,6 +79,7 @@ git push origin HEAD:refs/heads/fix/token-refresh-2 && ssh -i ~/.ssh/id_ed25519 
 if strings.HasPrefix(s, "-----BEGIN PRIVATE KEY-----") && strings.HasSuffix(s, "-----END PRIVATE KEY-----") {
 type Credentials struct { Password string `json:"password"` }
 echo "done" | tee log.txt; sudo -n true; login page password reset
+the password is required and the token is refreshed by refresh_token_v2; the secret is in config.auth.v2
 key = (row.id, row.name); keys = sorted(d, key=lambda k: k.lower()); partition_key="tenant_id"
 sk-spinner sk-circle-fade task-list disk-usage risk-register-2026
 """
