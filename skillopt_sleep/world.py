@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,28 +12,32 @@ from typing import TYPE_CHECKING, cast
 from skillopt_core.gate import RecordedGate, Recurrence
 from skillopt_harvesters import discover, discover_loose, harvester_of, read
 from skillopt_sleep.agents.recorded import History, RecordedAgent
-from skillopt_sleep.budget import Budget, Limits, Price
+from skillopt_sleep.budget import Budget, Limits, Price, month_began_ms
 from skillopt_sleep.clock import Clock, SystemClock
 from skillopt_sleep.config import Config
 from skillopt_sleep.critics.phrases import PREFERENCE, PhraseCritic
 from skillopt_sleep.critics.screen import Grounds, StrictScreen
 from skillopt_sleep.domain.episodes import Episode
-from skillopt_sleep.domain.frictions import Friction, Pattern
+from skillopt_sleep.domain.frictions import Friction
 from skillopt_sleep.domain.journal import Trigger
 from skillopt_sleep.domain.proposals import Document, Target
-from skillopt_sleep.domain.reports import BudgetReport, Evidence, HarvestCounts, Spent
+from skillopt_sleep.domain.reports import BudgetReport, Evidence, HarvestCounts, ModelUse, Spent
 from skillopt_sleep.domain.sentences import Sentence
 from skillopt_sleep.domain.world import Progress
-from skillopt_sleep.errors import UsageError
+from skillopt_sleep.errors import ConfigError, UsageError
 from skillopt_sleep.ingest import harvest
 from skillopt_sleep.ingest.silence import Place, silences
+from skillopt_sleep.models.base import Completion
 from skillopt_sleep.paths import Home
 from skillopt_sleep.redact import Redactor
 from skillopt_sleep.review import targets
+from skillopt_sleep.store.asked import uses
 from skillopt_sleep.store.engine import Store
-from skillopt_sleep.store.ledgers import Spending
+from skillopt_sleep.store.ledgers import Completions, Spending, spent
+from skillopt_sleep.store.nights import nights
 
 if TYPE_CHECKING:
+    from skillopt_core.asking import Complete
     from skillopt_core.protocols import Critic, Gate
     from skillopt_sleep.domain.world import Replays
     from skillopt_sleep.models.base import Completer
@@ -41,6 +46,8 @@ RECORDED = {"name": "recorded", "version": "1"}
 """Who attempts where no model does: a change of what it does is a new version, so that old attempts do not count."""
 
 COMPLETERS = ("anthropic", "openai")
+BUILT = ("auto", "recorded", *COMPLETERS)
+"""The backends that there are. The others of the configuration come with their own work."""
 
 
 class Silence:
@@ -84,8 +91,10 @@ class LocalWorld:
     redactor: Redactor = field(init=False)
     backend: str = field(init=False)
     _budgets: dict[str, Budget] = field(default_factory=dict)
+    _began_ms: int = field(init=False)
 
     def __post_init__(self) -> None:
+        self._began_ms = self.clock.now_ms()
         self.redactor = Redactor((*self.config.redact.patterns, *map(_literal, self.config.redact.words)))
         self.backend = chosen_backend(self.config)
 
@@ -167,10 +176,54 @@ class LocalWorld:
         """The recorded gate: what is replayed is what happened, so the best verdict is `supported`."""
         return RecordedGate(recurrence, per_week)
 
-    def kinds(self, corrections: Sequence[Pattern], night: str) -> Sequence[Pattern]:
-        """As they came: to find kinds among a person's words takes a model."""
-        del night
-        return corrections
+    def optimizer(self, night: str) -> Complete | None:
+        """The optimizer's model over its budget and its ledger, None where none is configured.
+
+        Raises `UsageError` where it has a backend but no name, `NotSignedIn` where it has no key.
+        """
+        completer = self.completer("optimizer")
+        if completer is None:
+            return None
+        return Completion(
+            completer,
+            self.budget(night),
+            Completions(self.store, self.redactor.redact),
+            night=night,
+            role="optimizer",
+            redact=self.redactor.redact,
+            sleep=time.sleep,
+            max_output=self.config.models.max_output,
+            workers=self.config.models.parallel,
+        )
+
+    def ready(self) -> None:
+        """Whether the configured model could be asked, seen without asking it.
+
+        Raises `ConfigError` for a backend that there is not and for a limit in dollars without a price, `UsageError`
+        where no model is named, `NotSignedIn` where there is no key.
+        """
+        named = self.named_model()
+        limits = self.config.budget
+        if named and (limits.usd or limits.month_usd) and named.model not in self.config.models.prices:
+            raise ConfigError(
+                f"a limit in USD is set but no price of {named.model!r} is known",
+                where="budget.usd",
+                remedy="Add it under [models.prices] or limit tokens instead",
+            )
+
+    def named_model(self) -> ModelUse | None:
+        """The optimizer's model, and the host to which prompts would go. Raises as `optimizer`."""
+        completer = self.completer("optimizer")
+        return None if completer is None else ModelUse("optimizer", completer.model, self.backend, completer.where)
+
+    def models_used(self, night: str) -> Sequence[ModelUse]:
+        """Which models the night has asked so far, the one that is configured also where it was not."""
+        named, found = self.named_model(), uses(self.store, night)
+        if named is None:
+            return found
+        known = replace(named, prompts=0)
+        return [replace(known, prompts=use.prompts, failed=use.failed) if use.model == named.model else use
+                for use in found or [named]]  # fmt: skip
 
     def spending(self, night: str) -> BudgetReport:
         """What the night has spent so far."""
@@ -178,27 +231,42 @@ class LocalWorld:
         return BudgetReport(**{name: _spent(cast("Mapping[str, float | None]", row)) for name, row in found.items()})
 
     def budget(self, night: str) -> Budget:
-        """The night's budget; what was spent before a restart counts."""
+        """The night's budget; what was spent before a restart counts, and what the month has spent already."""
         if night not in self._budgets:
-            limits = Limits(
-                self.config.budget.tokens,
-                self.config.budget.calls,
-                self.config.budget.usd,
-                self.config.budget.minutes * 60 if self.config.budget.minutes else None,
-            )
             prices = {model: Price(p.input, p.output) for model, p in self.config.models.prices.items()}
-            self._budgets[night] = Budget(limits, Spending(self.store, night), self.clock, prices)
+            spending = Spending(self.store, night)
+            self._budgets[night] = Budget(self._limits(night), spending, self.clock, prices, began_ms=self._began_ms)
         return self._budgets[night]
 
+    def _limits(self, night: str) -> Limits:
+        own = self.config.budget
+        tonight = Limits(own.tokens, own.calls, own.usd, _seconds(own.minutes))
+        month = Limits(own.month_tokens, own.month_calls, own.month_usd, _seconds(own.month_minutes))
+        if month == Limits():
+            return tonight
+        since = month_began_ms(self.clock.now_ms(), self.zone)
+        tokens, calls, usd, _ = spent(self.store, since_ms=since)
+        ours = spent(self.store, night, since)
+        slept = [n for n in nights(self.store) if n.begun_ms >= since and n.id != night and n.ended_ms is not None]
+        seconds = sum((n.ended_ms or n.begun_ms) - n.begun_ms for n in slept) / 1000
+        return tonight.within(month, Limits(tokens - ours[0], calls - ours[1], usd - ours[2], seconds))
+
     def completer(self, role: str) -> Completer | None:
-        """The model of a role, None where that role has none. UsageError where it has a backend but no name."""
+        """The model of a role, None where that role has none.
+
+        Raises `UsageError` where it has a backend but no name, or a backend that there is not; `NotSignedIn`.
+        """
         models = self.config.models
-        backend = getattr(models, f"{role}_backend") or self.backend
+        backend = check_backend(getattr(models, f"{role}_backend") or self.backend)
         if backend not in COMPLETERS:
             return None
         name = getattr(models, role)
         if name is None:
-            raise UsageError(f"no {role} model is named", remedy=f"Use --{role}-model, or set models.{role}")
+            raise UsageError(
+                f"no {role} model is named for the backend {backend}",
+                where=f"models.{role}",
+                remedy=f"Use --{role}-model NAME, or set it in sleep.toml",
+            )
         if backend == "anthropic":
             from skillopt_sleep.models.anthropic import AnthropicCompleter
 
@@ -209,11 +277,23 @@ class LocalWorld:
 
 
 def chosen_backend(config: Config) -> str:
-    """`auto` is what the user has named a model for, else `recorded`: no transcript goes to whom nobody named."""
-    backend = config.models.backend
-    if backend != "auto":
-        return backend
-    return config.models.optimizer_backend or "recorded"
+    """Who phrases rules: what was named for the optimizer, else for all roles.
+
+    `auto` is `recorded`: no transcript goes to whom nobody named, whatever keys there are.
+    """
+    backend = config.models.optimizer_backend or config.models.backend
+    return "recorded" if backend == "auto" else backend
+
+
+def check_backend(backend: str) -> str:
+    """The backend itself. Raises `ConfigError` for one that this version does not have: none is taken for another."""
+    if backend not in BUILT:
+        raise ConfigError(
+            f"this version has no backend {backend!r}",
+            where="models.backend",
+            remedy=f"There are {', '.join(BUILT)}",
+        )
+    return backend
 
 
 def local_zone() -> str:
@@ -227,6 +307,10 @@ def _literal(word: str) -> str:
     import re
 
     return re.escape(word)
+
+
+def _seconds(minutes: float | None) -> float | None:
+    return None if minutes is None else minutes * 60
 
 
 def _spent(row: Mapping[str, float | None]) -> Spent:

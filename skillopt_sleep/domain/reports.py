@@ -80,6 +80,25 @@ class BudgetReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelUse:
+    """A model that was asked in a night: in which role, over which backend, at which host.
+
+    `prompts` are those that were sent; `failed` counts those without an answer, by reason.
+    """
+
+    role: str
+    model: str
+    backend: str = ""
+    host: str = ""
+    prompts: int = 0
+    failed: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def answered(self) -> int:
+        return self.prompts - sum(self.failed.values())
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentResult:
     """What became of one document. `proposal` is the id that `review` and `adopt` take, None where none was staged.
 
@@ -181,6 +200,7 @@ class NightReport:
     rare: tuple[TooRare, ...] = ()
     trials: tuple[TrialLine, ...] = ()
     watch: tuple[Watched, ...] = ()
+    models: tuple[ModelUse, ...] = ()
     warnings: tuple[str, ...] = ()
     skipped: Mapping[str, int] = field(default_factory=dict)
     projects: tuple[str, ...] = ()

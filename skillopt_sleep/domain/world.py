@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from skillopt_core.asking import Complete
 from skillopt_core.gate import Recurrence
 from skillopt_core.protocols import Critic, Environment, Gate, Screen
 from skillopt_core.types import Skill, Task
 from skillopt_sleep.domain.episodes import Episode
-from skillopt_sleep.domain.frictions import Friction, Pattern
+from skillopt_sleep.domain.frictions import Friction
 from skillopt_sleep.domain.journal import Trigger
 from skillopt_sleep.domain.proposals import Document, Target
-from skillopt_sleep.domain.reports import BudgetReport, Evidence, HarvestCounts
+from skillopt_sleep.domain.reports import BudgetReport, Evidence, HarvestCounts, ModelUse
 from skillopt_sleep.domain.sentences import Sentence
 
 if TYPE_CHECKING:
@@ -88,8 +89,16 @@ class World(Protocol):
         """Who decides on tonight's evidence."""
         ...
 
-    def kinds(self, corrections: Sequence[Pattern], night: str) -> Sequence[Pattern]:
-        """Corrections and refusals in kinds with a rule each, by a model; as they came where there is none."""
+    def optimizer(self, night: str) -> Complete | None:
+        """Who groups what a person said and phrases rules; None where no model is configured. Paid from the budget."""
+        ...
+
+    def models_used(self, night: str) -> Sequence[ModelUse]:
+        """Which models the night has asked so far, and how that went."""
+        ...
+
+    def named_model(self) -> ModelUse | None:
+        """The model that would be asked, and the host to which prompts would go; None where there is none."""
         ...
 
     def spending(self, night: str) -> BudgetReport:

@@ -16,6 +16,8 @@ from skillopt_sleep.mine.trace import day_of
 
 SHARES: Final[Mapping[Split, float]] = {"train": 0.5, "gate": 0.3, "audit": 0.2}
 """How twin groups are shared out by the hash, over many of them."""
+WISHES: Final = frozenset({FrictionKind.REFUSAL, FrictionKind.CORRECTION, FrictionKind.INTERRUPT})
+"""Kinds in which a person says what they want."""
 FREE_OF: Final = "free_of"
 """Kind of check: mining the attempt gives no friction of this kind and signature (`kind:signature`)."""
 SUCCEEDS: Final = "succeeds"
@@ -97,27 +99,53 @@ def shown_by(pattern: Pattern) -> dict[str, str]:
 def recurrence(pattern: Pattern, later_sessions: Collection[str], frictions: Iterable[Friction]) -> Recurrence | None:
     """In how many of the later sessions the friction came back, and how often a random one of its kind does.
 
-    `frictions` are all of the project. The background is measured over the other signatures of the kind that were seen
-    at least once before the cut: the share of (signature, later session) pairs in which they came back, with half an
-    occurrence added so that it is never zero (Krichevsky and Trofimov). None where there is no cut, no later session or
-    no other signature.
+    `frictions` are all of the project. None where there is no cut, no later session or no other signature.
     """
-    if pattern.cut_ms is None or not later_sessions:
+    if pattern.cut_ms is None or not later_sessions or pattern.friction is None:
         return None
     later = set(later_sessions)
+    own = [row for row in frictions if row.kind is pattern.friction and row.project == pattern.project]
+    rate = _background(own, pattern.signature, later, pattern.cut_ms)
+    back = {row.session for row in own if row.signature == pattern.signature} & later
+    return None if rate is None else Recurrence(len(back), len(later), rate)
+
+
+def recurrence_of_kind(
+    pattern: Pattern, came_back: Collection[str], later: Iterable[Episode], frictions: Iterable[Friction]
+) -> Recurrence | None:
+    """As `recurrence`, for a kind of wish: it came back in the sessions in which its predicate prevents something.
+
+    Words hardly ever repeat, so their background would be next to nothing: compared is with whatever comes back most
+    often of what persons refuse, stop and correct.
+    """
+    sessions = {episode.session for episode in later}
+    if pattern.cut_ms is None or not sessions:
+        return None
+    own = [row for row in frictions if row.kind in WISHES and row.project == pattern.project]
+    kinds = sorted({row.kind for row in own})
+    found = (_background([row for row in own if row.kind is k], "", sessions, pattern.cut_ms) for k in kinds)
+    rates = [rate for rate in found if rate is not None]
+    return Recurrence(len(sessions & set(came_back)), len(sessions), max(rates)) if rates else None
+
+
+def _background(rows: Iterable[Friction], except_for: str, later: Collection[str], cut_ms: int) -> float | None:
+    """How often a signature that was seen before the cut comes back in a later session.
+
+    The share of (signature, later session) pairs in which one did, with half an occurrence added so that it is never
+    zero (Krichevsky and Trofimov). None where no other signature was seen.
+    """
     before: set[str] = set()
     back: dict[str, set[str]] = defaultdict(set)
-    for row in frictions:
-        if row.kind is pattern.friction and row.project == pattern.project:
-            if row.session in later:
-                back[row.signature].add(row.session)
-            elif row.at_ms < pattern.cut_ms:
-                before.add(row.signature)
-    others = before - {pattern.signature}
+    for row in rows:
+        if row.session in later:
+            back[row.signature].add(row.session)
+        elif row.at_ms < cut_ms:
+            before.add(row.signature)
+    others = before - {except_for}
     if not others:
         return None
     returned = sum(len(back[signature]) for signature in others)
-    return Recurrence(len(back[pattern.signature]), len(later), (returned + 0.5) / (len(others) * len(later) + 1))
+    return (returned + 0.5) / (len(others) * len(later) + 1)
 
 
 def _task(pattern: Pattern, episode: Episode, group: str, split: Split, salt: str) -> KeptTask:

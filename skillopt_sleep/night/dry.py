@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+from skillopt_sleep.budget import most_tokens
+from skillopt_sleep.domain.reports import ModelUse
 from skillopt_sleep.domain.world import World
 from skillopt_sleep.lock import hold
 from skillopt_sleep.mine import mine
+from skillopt_sleep.mine.kinds import (
+    LONGEST_COMPARISON,
+    Item,
+    batches,
+    items_of,
+    most_requests,
+    patterns_of,
+    prompts_of,
+)
+from skillopt_sleep.night.kinds import known_kinds, to_show
 from skillopt_sleep.night.plan import Subject
 from skillopt_sleep.night.projects import Project
 from skillopt_sleep.night.work import live_skill, planned_subjects, projects_of
@@ -26,6 +39,35 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Asks:
+    """What a model would be asked: so many prompts about so many things that a person said, sent to this host.
+
+    `calls` and `tokens` are the most that they can come to, the budget aside.
+    """
+
+    named: ModelUse
+    prompts: int = 0
+    items: int = 0
+    calls: int = 0
+    tokens: int = 0
+
+    @property
+    def said(self) -> str:
+        use = self.named
+        if not self.prompts:
+            return f"{use.model} at {use.host} would be asked nothing: nobody has said anything new."
+        return (
+            f"{use.model} at {use.host} would be sent {self.items} things that you said, each with what the agent had "
+            f"done, redacted, in {self.prompts} prompts: at most {self.calls} calls and {self.tokens:,} tokens."
+        )
+
+    def as_json(self) -> dict[str, object]:
+        use = self.named
+        return {"backend": use.backend, "model": use.model, "host": use.host, "prompts": self.prompts,
+                "items": self.items, "calls": self.calls, "tokens": self.tokens}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What a night would do, and what its budget buys."""
 
@@ -33,6 +75,7 @@ class Plan:
     sessions: int
     lines: tuple[Line, ...]
     tokens: int | None
+    asks: Asks | None = None
 
     @property
     def headline(self) -> str:
@@ -40,10 +83,11 @@ class Plan:
 
     @property
     def buys(self) -> str:
-        if self.backend == "recorded":
-            return "Recorded replays cost nothing: every rule is measured on every later session in which it applies."
-        limit = "no limit" if self.tokens is None else f"{self.tokens} tokens"
-        return f"The model is asked only to phrase rules ({limit}); measuring them costs nothing."
+        free = "Recorded replays cost nothing: every rule is measured on every later session in which it applies."
+        if self.asks is None:
+            return free
+        limit = "There is no limit" if self.tokens is None else f"The limit is {self.tokens:,} tokens"
+        return f"{self.asks.said} {limit}. {free}"
 
     def as_json(self) -> dict[str, object]:
         lines = [
@@ -51,7 +95,8 @@ class Plan:
              "later": line.later, "cut_ms": line.cut_ms}
             for line in self.lines
         ]  # fmt: skip
-        plan = {"sessions": self.sessions, "rules": lines, "budget_tokens": self.tokens, "buys": self.buys}
+        plan = {"sessions": self.sessions, "rules": lines, "budget_tokens": self.tokens, "buys": self.buys,
+                "asks": self.asks.as_json() if self.asks else None}  # fmt: skip
         return {"format": 1, "dry_run": True, "backend": self.backend, "plan": plan}
 
 
@@ -60,13 +105,35 @@ def plan_of(world: World) -> Plan:
     with hold(world.home.lock, world.clock):
         world.progress.stage("harvest")
         world.harvest()
-        lines, sessions = [], 0
+        named = world.named_model()
+        asks, lines, sessions = Asks(named) if named else None, [], 0
         for project in projects_of(world):
             world.progress.stage(f"mine {project.shown}")
             sessions += len({episode.session for episode in project.episodes})
             found = mine(project.episodes)
-            lines += [_line(project, one, world) for one in planned_subjects(world, project, found, found.patterns)]
-    return Plan(world.backend, sessions, tuple(lines), world.config.budget.tokens)
+            items, before = items_of(found), known_kinds(world.store, project)
+            kinds = patterns_of(before.kinds, items, found)
+            lines += [_line(project, one, world) for one in planned_subjects(world, project, found, kinds)]
+            if asks is not None:
+                asks = _with(asks, world, to_show(world, found, items, before)[0])
+    return Plan(world.backend, sessions, tuple(lines), world.config.budget.tokens, asks)
+
+
+def _with(asks: Asks, world: World, shown: Sequence[Item]) -> Asks:
+    """What a project adds to what would be asked. An answer that cannot be read is asked for once more."""
+    told = batches(shown)
+    if not told:
+        return asks
+    requests, output = most_requests(len(told)), world.config.models.max_output
+    sizes = [most_tokens(world.redactor.redact(prompt)) for prompt in prompts_of(told)]
+    repairs = 2 * sum(sizes) + (requests - 2 * len(told)) * LONGEST_COMPARISON
+    return replace(
+        asks,
+        prompts=asks.prompts + len(told),
+        items=asks.items + len(shown),
+        calls=asks.calls + requests,
+        tokens=asks.tokens + repairs + requests * output,
+    )
 
 
 def _line(project: Project, one: Subject, world: World) -> Line:

@@ -106,6 +106,12 @@ def mined(found: Mined, patterns: Sequence[Pattern], cuts: Mapping[str, int], as
     return list(subjects.values())
 
 
+def kinds(patterns: Sequence[Pattern]) -> list[Subject]:
+    """The kinds that a model found: each keeps the sentence and the cut with which it was found."""
+    made = (_subject(p, p, p.sentence, p.cut_ms) for p in patterns if p.sentence is not None and p.cut_ms is not None)
+    return [one for one in made if one is not None]
+
+
 def _subject(pattern: Pattern, at_cut: Pattern, sentence: Sentence, cut: int) -> Subject | None:
     try:
         render(sentence)

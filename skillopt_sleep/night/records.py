@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from skillopt_core.gate import e_reverse, e_value, trial_over
 from skillopt_core.types import Outcome, Verdict
+from skillopt_sleep.domain.frictions import Pattern
 from skillopt_sleep.domain.trials import Trial, TrialState, TrialStep
 from skillopt_sleep.mine import VERSION, Mined
 from skillopt_sleep.mine.tasks import tasks_of
@@ -42,6 +43,11 @@ def keep_mined(store: Store, night: str, found: Mined) -> tuple[int, dict[str, i
     save_tasks(store, tasks)
     sides = {side: sum(task.split == side for task in tasks) for side in ("train", "gate", "audit")}
     return len(tasks), sides
+
+
+def keep_kinds(store: Store, night: str, kinds: Sequence[Pattern]) -> None:
+    """Keep the patterns that a model found. Their occurrences are tasks of other patterns already."""
+    save_patterns(store, kinds, night=night, normaliser=str(VERSION))
 
 
 def trials_of(store: Store, project: str) -> list[Trial]:

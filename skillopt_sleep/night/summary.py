@@ -62,6 +62,12 @@ class Tally:
         self.first_ms = min([*times, *([self.first_ms] if self.first_ms is not None else [])], default=None)
         self.last_ms = max([*times, *([self.last_ms] if self.last_ms is not None else [])], default=None)
 
+    def take_kinds(self, kinds: Sequence[Pattern], said: Sequence[str]) -> None:
+        """Add what a model found in one project, and what is to be said of its work."""
+        self.recurring += [_recurring(kind) for kind in kinds]
+        self.tasks["patterns"] += len(kinds)
+        self.warnings += said
+
     def count_tasks(self, tasks: int, sides: dict[str, int]) -> None:
         self.tasks["mined"] += tasks
         self.tasks.update(sides)
@@ -107,6 +113,7 @@ def _frozen(world: World, journal: Journal, tally: Tally) -> NightReport:
         rare=tuple(sorted(tally.rare, key=lambda r: (-r.sessions, r.title))[:MOST_RARE]),
         trials=tuple(tally.trials),
         watch=tuple(tally.watch),
+        models=tuple(world.models_used(journal.id)),
         warnings=tuple(warnings),
         skipped=tally.harvest.skipped,
         projects=tally.projects,

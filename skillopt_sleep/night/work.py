@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from skillopt_core.gate import Recurrence
 from skillopt_core.types import Evolution, Skill, Step
 from skillopt_sleep.critics.grammar import parse, subject
 from skillopt_sleep.critics.preferences import from_preference
@@ -15,15 +16,18 @@ from skillopt_sleep.domain.reports import HarvestCounts, NightReport
 from skillopt_sleep.domain.sentences import Said, Sentence
 from skillopt_sleep.domain.world import Replays, World
 from skillopt_sleep.mine import Mined, episodes_of, mine
-from skillopt_sleep.mine.tasks import recurrence, shown_by
+from skillopt_sleep.mine.kinds import is_kind
+from skillopt_sleep.mine.tasks import recurrence, recurrence_of_kind, shown_by
 from skillopt_sleep.night import records
 from skillopt_sleep.night.journal import Journal
+from skillopt_sleep.night.kinds import kinds_in
 from skillopt_sleep.night.plan import Subject, documents, mined, preferred
+from skillopt_sleep.night.plan import kinds as of_kinds
 from skillopt_sleep.night.projects import Project, in_code_bases
 from skillopt_sleep.night.staging import Practised, practised, stage_document, unchecked
 from skillopt_sleep.night.summary import Tally, write_report
 from skillopt_sleep.night.watch import watched
-from skillopt_sleep.replay.practice import Practice, practise
+from skillopt_sleep.replay.practice import Practice, practise, prevented_in
 from skillopt_sleep.review.skills import skeleton
 from skillopt_sleep.store.adoptions import Adoptions
 from skillopt_sleep.store.proposals import find_proposal
@@ -66,10 +70,19 @@ class Night:
 
         What a live document says already is watched, not practised again.
         """
-        patterns = self.world.kinds(found.patterns, self.journal.id)
-        planned = planned_subjects(self.world, project, found, patterns)
+        kinds = self._kinds(project, found)
+        planned = planned_subjects(self.world, project, found, kinds)
         self.world.progress.stage(f"practise {project.shown}", len(planned))
         return planned
+
+    def _kinds(self, project: Project, found: Mined) -> Sequence[Pattern]:
+        """What a model makes of a person's words, in patterns of its own."""
+        self.world.progress.stage(f"group {project.shown}")
+        kinds, said = kinds_in(self.world, self.journal, project, found)
+        self.tally.take_kinds(kinds, said)
+        if kinds and not self.world.dry_run:
+            records.keep_kinds(self.world.store, self.journal.id, kinds)
+        return kinds
 
     def practise(self, project: Project, one: Subject) -> None:
         """Take one rule through the optimizer and its gate; what it came to is journaled."""
@@ -106,7 +119,6 @@ class Night:
         return practised(one, live, self._evolve(project, one, live))
 
     def _evolve(self, project: Project, one: Subject, live: Skill) -> Evolution:
-        later = {episode.session for episode in project.episodes if episode.began_ms >= one.cut_ms}
         practice = Practice(
             rule=one.rule,
             live=live,
@@ -114,7 +126,7 @@ class Night:
             until_ms=self.world.clock.now_ms(),
             shown_by=shown_by(one.pattern) if one.pattern else {},
             edit=one.edit,
-            recurrence=recurrence(one.pattern, later, self.tally.frictions) if one.pattern else None,
+            recurrence=self._recurrence(project, one),
         )
         return practise(
             practice,
@@ -129,6 +141,16 @@ class Night:
             preferences=self.world.config.preferences.rules,
         )
 
+    def _recurrence(self, project: Project, one: Subject) -> Recurrence | None:
+        """How often it came back after its cut: the friction by its signature, a kind of wish by its predicate."""
+        if one.pattern is None:
+            return None
+        later = [episode for episode in project.episodes if episode.began_ms >= one.cut_ms]
+        if not is_kind(one.pattern):
+            return recurrence(one.pattern, {episode.session for episode in later}, self.tally.frictions)
+        agent = self._agent or self.world.replays(project.episodes)
+        return recurrence_of_kind(one.pattern, prevented_in(agent, one.sentence, later), later, self.tally.frictions)
+
     def _preferences(self) -> list[Sentence]:
         read = (from_preference(text) for text in self.world.config.preferences.rules)
         return [sentence for sentence in read if sentence is not None]
@@ -142,13 +164,14 @@ def projects_of(world: World) -> Sequence[Project]:
     return in_code_bases(episodes, world.config.harvest.projects)
 
 
-def planned_subjects(world: World, project: Project, found: Mined, patterns: Sequence[Pattern]) -> list[Subject]:
-    """The rules that are not in a live document yet, each once, the person's own wishes first."""
+def planned_subjects(world: World, project: Project, found: Mined, kinds: Sequence[Pattern] = ()) -> list[Subject]:
+    """The rules that are not in a live document yet, each once: wishes, what the miner found, kinds."""
     trials = [] if world.as_of_ms else records.trials_of(world.store, project.name)
     cuts = {trial.rule: trial.cut_ms for trial in trials}
     wanted = [
         *preferred(world.config.preferences.rules, project.name),
-        *mined(found, patterns, cuts, world.as_of_ms),
+        *mined(found, found.patterns, cuts, world.as_of_ms),
+        *of_kinds(kinds),
     ]
     said = {document: _said(world, document) for document in documents(project.name).values()}
     first = {one.rule: one for one in reversed(wanted) if subject(one.sentence) not in said[one.document]}

@@ -17,8 +17,10 @@ from skillopt_core.protocols import Critic, Draws, Environment, Gate, Observer, 
 from skillopt_core.schedule import Schedule
 from skillopt_core.types import Edit, Evolution, Missing, Outcome, Patch, Skill, Task, TaskSet, Trajectory, Verdict
 from skillopt_sleep.clock import DAY_MS, day_of
+from skillopt_sleep.critics.grammar import render
 from skillopt_sleep.domain.episodes import Episode
 from skillopt_sleep.domain.ledgers import AttemptLedger
+from skillopt_sleep.domain.sentences import Sentence
 from skillopt_sleep.domain.world import Replays
 from skillopt_sleep.replay.journal import Journal
 
@@ -102,6 +104,14 @@ def task_of(episode: Episode, rule: str) -> Task:
         began=episode.began_ms,
         payload=episode,
     )
+
+
+def prevented_in(agent: Environment, sentence: Sentence, episodes: Sequence[Episode]) -> frozenset[str]:
+    """The sessions in which a skill with this one sentence would have prevented something."""
+    tasks = [task_of(episode, "") for episode in episodes]
+    answers = agent.attempt(tasks, Skill(render(sentence)), [0] * len(tasks))
+    pairs = zip(tasks, answers, strict=True)
+    return frozenset(task.source for task, answer in pairs if not isinstance(answer, Missing) and _prevented(answer))
 
 
 class Shown:

@@ -9,7 +9,15 @@ from skillopt_core.types import UnitScore, Verdict
 from skillopt_sleep.clock import iso
 from skillopt_sleep.domain.frictions import Quote, Stake
 from skillopt_sleep.domain.proposals import Adoption, Decision, Proposal, ProposedEdit, Written
-from skillopt_sleep.domain.reports import BudgetReport, DocumentResult, HarvestCounts, NightReport, Spent, TaskCounts
+from skillopt_sleep.domain.reports import (
+    BudgetReport,
+    DocumentResult,
+    HarvestCounts,
+    ModelUse,
+    NightReport,
+    Spent,
+    TaskCounts,
+)
 from skillopt_sleep.review import words
 from skillopt_sleep.review.diffs import unified
 from skillopt_sleep.review.plan import digest
@@ -50,6 +58,7 @@ def night_document(report: NightReport) -> Json:
             }
             for watched in report.watch
         ],
+        "models": [_model(use) for use in report.models],
         "warnings": list(report.warnings),
         "report": report.path,
     }
@@ -227,6 +236,17 @@ def _budget(budget: BudgetReport) -> Json:
         "seconds": budget.seconds,
     }
     return {name: {"limit": spent.limit, "spent": spent.spent, "exact": spent.exact} for name, spent in lines.items()}
+
+
+def _model(use: ModelUse) -> Json:
+    return {
+        "role": use.role,
+        "backend": use.backend,
+        "model": use.model,
+        "host": use.host,
+        "prompts": use.prompts,
+        "failed": dict(use.failed),
+    }
 
 
 def _stake(stake: Stake | None) -> Json | None:

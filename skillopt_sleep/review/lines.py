@@ -30,7 +30,8 @@ def spent_line(report: NightReport) -> str:
     if budget.usd.spent:
         parts.append(f"${budget.usd.spent:,.2f}")
     seconds = round((report.ended_ms - report.began_ms) / 1000)
-    return f"Backend {report.backend}; {', '.join(parts)}; {words.count(seconds, 'second')}"
+    asked = "".join(f" ({use.model} at {use.host})" for use in report.models if use.host)
+    return f"Backend {report.backend}{asked}; {', '.join(parts)}; {words.count(seconds, 'second')}"
 
 
 def amount(spent: Spent) -> str:

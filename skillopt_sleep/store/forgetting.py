@@ -15,6 +15,7 @@ from sqlalchemy import Column, Connection, func, select, update
 from skillopt_sleep.errors import NotFound, UsageError
 from skillopt_sleep.redact import RULES_VERSION
 from skillopt_sleep.store import bodies
+from skillopt_sleep.store.asked import ASKED, forget_asked
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.keeping import body_columns, contents
 from skillopt_sleep.store.schema.adoption import adoption_target, proposal, proposal_edit
@@ -69,7 +70,7 @@ def forget_session(store: Store, name: str) -> Forgotten:
         connection.execute(update(session).where(session.c.id == number).values(**gone))
         _forget_readers(connection, number)
         bury(connection, store, _unshared(connection, held), done)
-        _retire(connection, store, select(derived.c.kind, derived.c.of).where(derived.c.session_id == number), done)
+        _retire(connection, store, number, own, done)
         quoted = edit_source.c.session == own
         bury(connection, store, connection.execute(select(edit_source.c.quote).where(quoted)).scalars(), done)
         _mark_proposals(connection, select(edit_source.c.edit_id).where(quoted), done)
@@ -160,10 +161,13 @@ def _forget_readers(connection: Connection, number: int) -> None:
     connection.execute(update(source).where(source.c.id.in_(files_)).values(reader_state=b"", offset=0, before=""))
 
 
-def _retire(connection: Connection, store: Store, wanted: Any, done: Forgotten) -> None:
-    named: dict[str, list[str]] = {"pattern": [], "task": []}
+def _retire(connection: Connection, store: Store, number: int, name: str, done: Forgotten) -> None:
+    """What was derived from a session: its patterns and tasks, and what a model was asked with words of it."""
+    named: dict[str, list[str]] = {"pattern": [], "task": [], ASKED: []}
+    wanted = select(derived.c.kind, derived.c.of).where(derived.c.session_id == number)
     for kind, of in connection.execute(wanted):
         named[kind].append(of)
+    bury(connection, store, forget_asked(connection, named[ASKED], name), done)
     _retire_where(connection, store, pattern, pattern.c.id.in_(named["pattern"]), done.patterns)
     _retire_where(connection, store, task, task.c.id.in_(named["task"]), done.tasks)
     blank = {"title": bodies.FORGOTTEN, "signature": "", "sentence": "null"}

@@ -119,11 +119,11 @@ class Completions:
         self._redact = redact
 
     def reply(self, key: CompletionKey) -> str | None:
-        """The stored reply, or None where there is none yet."""
+        """The stored reply, or None where there is none yet, or none any more."""
         wanted = select(completion.c.reply).where(completion.c.key == key.digest, completion.c.reply.is_not(None))
         with self._store.read() as connection:
             digest = connection.execute(wanted).scalar()
-            return None if digest is None else bodies.text_in(bodies.find(connection, [digest]), digest)
+            return None if digest is None else bodies.text_in(bodies.find(connection, [digest]), digest) or None
 
     def save(self, key: CompletionKey, prompt: str, reply: str | None, status: str) -> None:
         """Write one completion; `reply` is None for a failed one, which may be tried again. A reply never changes."""
