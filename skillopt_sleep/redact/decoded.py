@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import merge
 
-from skillopt_sleep.redact.spans import Span
+from skillopt_sleep.redact.spans import Span, whole_character
 
 SEPARATOR = b"\n\x1e\n"
 _LEAST = 24
@@ -21,6 +21,7 @@ _RUN_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_
 _RUN_MAP = bytes(65 if byte in _RUN_BYTES else 32 for byte in range(256))
 _URLSAFE = bytes.maketrans(b"-_", b"+/")
 _PRINTABLE = bytes(range(32, 127)) + b"\t\r\n"
+_TO_PRINTABLE = bytes(byte if byte in _PRINTABLE else 32 for byte in range(256))
 _HEX = re.compile(rb"(?:[0-9a-f]{2}){16,}+|(?:[0-9A-F]{2}){16,}+")
 _ESCAPE = re.compile(rb"%([2-7][0-9A-Fa-f])|\\{1,2}u00([2-7][0-9A-Fa-f])|\\(/)")
 _LEADS = tuple(re.compile(lead) for lead in (rb"%[2-7][0-9A-Fa-f]", rb"\\u00[2-7][0-9A-Fa-f]", rb"\\/"))
@@ -75,7 +76,7 @@ def undressed(scan: bytes) -> Undressed:
     for start, end in _runs(scan):
         text = _plain(scan[start:end])
         if text:
-            found.add(text, start, end)
+            found.add(text.translate(_TO_PRINTABLE), start, end)
     for start, end in _neighbourhoods(scan):
         found.add(*_unescaped(scan, start, end))
     return found
@@ -117,7 +118,7 @@ def _neighbourhoods(scan: bytes) -> Iterator[tuple[int, int]]:
     for at in merge(*([escape.start() for escape in lead.finditer(scan)] for lead in _LEADS)):
         if start >= 0 and at + _AROUND // 8 < end:
             continue
-        floor, roof = max(0, at - _AROUND), min(len(scan), at + _AROUND)
+        floor, roof = whole_character(scan, max(0, at - _AROUND)), whole_character(scan, min(len(scan), at + _AROUND))
         low = max(floor, scan.rfind(b"\n", floor, at) + 1)
         stop = scan.find(b"\n", at, roof)
         high = stop if stop >= 0 else roof

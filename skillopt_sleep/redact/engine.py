@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillopt_sleep.errors import SleepError
-from skillopt_sleep.redact.spans import KINDS, Span
+from skillopt_sleep.redact.spans import KINDS, Span, whole_character
 
 _WINDOW = 65_536
 _OVERLAP = 4_096
@@ -109,19 +109,11 @@ def _windows(scan: bytes) -> Iterator[tuple[int, bytes]]:
         return
     start = 0
     while True:
-        stop = _boundary(scan, start + _WINDOW)
+        stop = whole_character(scan, min(len(scan), start + _WINDOW))
         yield start, scan[start:stop]
         if stop >= len(scan):
             return
-        start = _boundary(scan, stop - _OVERLAP)
-
-
-def _boundary(scan: bytes, at: int) -> int:
-    """`at`, or the start of the character that it would cut."""
-    at = min(at, len(scan))
-    while at < len(scan) and scan[at] & 0xC0 == 0x80:
-        at -= 1
-    return at
+        start = whole_character(scan, stop - _OVERLAP)
 
 
 def _located(window: bytes, lines: list[int], finding: Any) -> Iterator[Span]:

@@ -32,6 +32,13 @@ class Span(NamedTuple):
         return self.ours, self.end - self.start
 
 
+def whole_character(scan: bytes, at: int) -> int:
+    """`at`, or the start of the UTF-8 character that a cut there would go through."""
+    while 0 < at < len(scan) and scan[at] & 0xC0 == 0x80:
+        at -= 1
+    return at
+
+
 def placeholder(kind: str) -> bytes:
     return b"[redacted:" + kind.encode() + b"]"
 

@@ -45,8 +45,14 @@ prose = st.lists(
 )
 
 
+coats = st.sampled_from(
+    ["%41", "%C3%A9%2F", "\\u0041", "https:\\/\\/", "SGVsbG8gd29ybGQsIHRoaXMgaXMgYSB0ZXN0/w==", "c2VjcmV0" * 9]
+)
+
+
 def around() -> st.SearchStrategy[str]:
-    return st.one_of(words, prose.map(" ".join))
+    dressed = st.lists(st.one_of(coats, words, st.just("日本" * 300)), max_size=6).map("".join)
+    return st.one_of(words, prose.map(" ".join), dressed)
 
 
 def checked(examples: int) -> Callable[[Any], Any]:
@@ -116,6 +122,14 @@ def test_what_blinds_a_scanner_does_not_blind_us_and_is_given_back(weird: str) -
     secret, _ = shape.planted(random.Random(1))
     for text in (f"{weird} {secret} {weird}", f"{weird}\n{secret}{weird}", f"a {secret} b{weird}"):
         assert WITH.redact(text) == text.replace(secret, "[redacted:terraform]")
+
+
+def test_what_a_first_round_uncovers_goes_in_the_second() -> None:
+    by_name = {shape.name: shape for shape in SHAPES}
+    dressed, _ = by_name["hex"].planted(random.Random(1))
+    glued, _ = by_name["slack bot"].planted(random.Random(1))
+    clean = WITH.redact(f"raw {dressed}{glued}")
+    assert clean == "raw [redacted:github][redacted:slack]"
 
 
 def test_columns_are_bytes() -> None:
