@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -49,9 +49,9 @@ def hold(path: Path, clock: Clock, *, what: str = "night") -> Iterator[Holder]:
 
     `what` is what the lock allows one of.
     """
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     kernel = _kernel_lock(path, GRACE_S)
     try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         kernel.acquire()
     except Timeout:
         who = _read(path)
@@ -61,18 +61,29 @@ def hold(path: Path, clock: Clock, *, what: str = "night") -> Iterator[Holder]:
             remedy="Let it finish, or end that process: a night can be resumed",
         ) from None
     except OSError as error:
-        raise StoreError(
-            f"the lock cannot be taken: {error.strerror or error}",
-            where=str(path),
-            remedy="Put the home folder on a file system that can lock files, see --home",
-        ) from error
+        raise _cannot(path, error) from error
     try:
         me = Holder(os.getpid(), boot_id(), clock.now_ms())
-        _write(path, me)
+        _note(path, me)
         yield me
     finally:
-        _beside(path).unlink(missing_ok=True)
+        with suppress(OSError):
+            _beside(path).unlink(missing_ok=True)
         kernel.release()
+
+
+def _note(path: Path, me: Holder) -> None:
+    try:
+        _write(path, me)
+    except OSError as error:
+        raise _cannot(path, error) from error
+
+
+def _cannot(path: Path, error: OSError) -> StoreError:
+    remedy = "Put the home folder where you may write and where files can be locked, see --home"
+    return StoreError(
+        f"the lock cannot be taken: {(error.strerror or str(error)).lower()}", where=str(path), remedy=remedy
+    )
 
 
 def holder(path: Path) -> Holder | None:

@@ -112,6 +112,8 @@ def _unexpected(error: Exception, argv: list[str]) -> SleepError:
 
     if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return StoreError("the disk is full", where=str(error.filename or ""), remedy="Make room and run it again")
+    if isinstance(error, OSError) and error.strerror:
+        return StoreError(error.strerror.lower(), where=str(error.filename or ""), remedy="Run `skillopt-sleep doctor`")
     if isinstance(error, (OSError, sqlite3.Error)):
         return StoreError(str(error), remedy="Run `skillopt-sleep doctor`")
     try:

@@ -33,8 +33,8 @@ def _whole() -> None:
 
 SHARED: dict[str, Any] = {
     "as_json": Annotated[bool, typer.Option("--json", help="One JSON document (or JSON lines) on stdout.")],
-    "config": Annotated[Path | None, typer.Option("--config", help="Your sleep.toml.", metavar="FILE")],
-    "home": Annotated[Path | None, typer.Option("--home", help="Folder of our state.", metavar="DIR")],
+    "config": Annotated[Path | None, typer.Option("--config", help="Your sleep.toml.", metavar="FILE", readable=False)],
+    "home": Annotated[Path | None, typer.Option("--home", help="Folder of our state.", metavar="DIR", readable=False)],
     "quiet": Annotated[bool, typer.Option("--quiet", "-q", help="Less talk.")],
     "verbose": Annotated[bool, typer.Option("--verbose", "-v", help="More talk.")],
 }

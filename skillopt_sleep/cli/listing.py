@@ -118,8 +118,14 @@ def status_document(call: Call, store: Store) -> Json:
         "pending": {"sessions": waiting(store), "proposals": open_proposals(store), "trials": len(running)},
         "budget_month": {"tokens": tokens, "calls": calls, "usd": usd, "exact": exact},
         "skips": skipped,
-        "health": "fail" if last and last.state == "failed" else "warn" if skipped else "ok",
+        "health": _health(last, skips=bool(skipped)),
     }
+
+
+def _health(last: Night | None, *, skips: bool) -> str:
+    if last is not None and last.state == "failed":
+        return "fail"
+    return "warn" if skips or (last is not None and last.state == "interrupted") else "ok"
 
 
 def _blank(call: Call) -> Json:

@@ -12,7 +12,8 @@ from skillopt_sleep.cli.common import Call, command
 from skillopt_sleep.errors import UsageError
 
 Loose = Annotated[
-    list[Path] | None, typer.Option("--from", help="A file or folder of loose transcripts.", metavar="PATH")
+    list[Path] | None,
+    typer.Option("--from", help="A file or folder of loose transcripts.", metavar="PATH", readable=False),
 ]
 
 

@@ -11,7 +11,7 @@ from skillopt_sleep.domain.reports import ReadWarning
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.sources import Key, path_text, understood_of
 
-SILENT: Final = "nothing understood"
+SILENT: Final = "gave nothing"
 """How the reason of a place begins that is not empty and gave nothing."""
 EMPTY: Final = ("empty",)
 """Reasons for which a file that is no transcript counts as empty."""
@@ -52,7 +52,7 @@ def _silent(place: Place, known: Mapping[Key, tuple[str, int]]) -> str:
         return f"no record in {_files(mute)} is of a kind that {place.name} is known to write"
     unread = len(place.trouble) + sum(state == "unreadable" for state, _ in found)
     if unread:
-        return f"{_files(unread)} cannot be read" + (f" ({place.trouble[0].reason})" if place.trouble else "")
+        return place.trouble[0].reason if place.trouble else f"{_files(unread)} cannot be read"
     others = _not_empty(place)
     return f"{others[0][1]} ({_files(len(others))})" if others else ""
 

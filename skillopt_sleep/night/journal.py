@@ -16,7 +16,7 @@ from skillopt_core.protocols import Exhausted
 from skillopt_sleep.domain.journal import Night as Row
 from skillopt_sleep.domain.journal import NightState
 from skillopt_sleep.domain.world import World
-from skillopt_sleep.errors import ModelError, NightLocked, NotFound, StoreError
+from skillopt_sleep.errors import ModelError, NightLocked, NotFound, SleepError, StoreError
 from skillopt_sleep.lock import boot_id, hold
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.nights import begin_night, begin_step, end_night, end_step, fail_step, step_done, take_up
@@ -115,16 +115,22 @@ def _row(world: World) -> Row:
 
 
 def _close(journal: Journal, error: BaseException) -> None:
-    """Interrupted nights can be resumed; failed ones cannot, and the next one starts afresh."""
-    failed = isinstance(error, Exception)
-    why = f"{type(error).__name__}: {error}"[:500] if failed else ""
+    """A signal, a disk or a provider interrupts a night, which can be resumed; any other error fails it for good."""
+    passing = isinstance(error, (OSError, StoreError, ModelError)) or not isinstance(error, Exception)
     if journal.ended:
         return
     try:
-        end_night(journal.store, journal.row, "failed" if failed else "interrupted", error=why)
+        end_night(journal.store, journal.row, "interrupted" if passing else "failed", error=_said(error))
     except (StoreError, NightLocked):
         # The night is somebody else's by now, or the disk is full: its heartbeat will tell.
         log.warning("A night could not be closed", extra={"action": "close", "night": journal.id})
+
+
+def _said(error: BaseException) -> str:
+    """Of what was not foreseen the kind alone: its words may quote what was read."""
+    if isinstance(error, SleepError):
+        return str(error)[:500]
+    return type(error).__name__ if isinstance(error, Exception) else ""
 
 
 def _alive(pid: int) -> bool:

@@ -26,12 +26,12 @@ def morning(report: NightReport) -> Morning:
     """The head of every rendering of a night."""
     edits = [edit for document in report.documents if document.proposal for edit in document.edits]
     good, waiting = words.adoptable(edits), words.waiting(edits)
-    if report.state in {"failed", "interrupted"}:
+    if report.state == "failed":
+        return _partly_failed(report)
+    if report.state == "interrupted":
         return _broken_off(report)
-    if not report.harvest.sessions:
-        return _nothing_read()
     if not edits:
-        return _nothing_learned(report)
+        return _nothing_learned(report) if report.harvest.sessions else _nothing_read()
     what, more = _what(good, waiting)
     return Morning(what, more, _why(good, waiting), _saved(good), "Look at them:", "skillopt-sleep review")
 
@@ -67,9 +67,13 @@ def _saved(good: tuple[ProposedEdit, ...]) -> str:
     return f"Without them your agents wasted {wasted}, in {words.rate(stake.per_week)}."
 
 
+def _partly_failed(report: NightReport) -> Morning:
+    what = f"A part of the night failed{f': {report.error}' if report.error else ''}"
+    return Morning(what, "", "The rest went on.", "", "Look at what there is:", "skillopt-sleep review")
+
+
 def _broken_off(report: NightReport) -> Morning:
-    state = "failed" if report.state == "failed" else "was interrupted"
-    what = f"The night {state}{f': {report.error}' if report.error else ''}"
+    what = f"The night was interrupted{f': {report.error}' if report.error else ''}"
     return Morning(
         what, "", "Nothing that was paid for is lost.", "", "Go on where it was:", "skillopt-sleep run --resume"
     )

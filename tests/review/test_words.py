@@ -118,15 +118,19 @@ def test_a_morning_with_unproven_rules_alone_says_what_they_need(made: ModuleTyp
 
 
 def test_a_night_that_read_nothing_is_loud(sample: ModuleType) -> None:
-    head = morning(replace(sample.night(), harvest=HarvestCounts()))
+    head = morning(replace(sample.night(), harvest=HarvestCounts(), documents=()))
     assert (head.what, head.command) == ("No session was found", "skillopt-sleep doctor")
 
 
-@pytest.mark.parametrize("state", ["failed", "interrupted"])
-def test_a_night_that_broke_off_says_how_to_go_on(sample: ModuleType, state: str) -> None:
+def test_a_night_that_reads_nothing_new_still_shows_what_waits(sample: ModuleType) -> None:
+    assert morning(replace(sample.night(), harvest=HarvestCounts())).command == "skillopt-sleep review"
+
+
+@pytest.mark.parametrize(("state", "command"), [("failed", "review"), ("interrupted", "run --resume")])
+def test_a_night_that_broke_off_says_how_to_go_on(sample: ModuleType, state: str, command: str) -> None:
     head = morning(replace(sample.night(), state=state, error="the disk is full"))
     assert "the disk is full" in head.what
-    assert head.command == "skillopt-sleep run --resume"
+    assert head.command == f"skillopt-sleep {command}"
 
 
 def test_a_diff_shows_what_is_added_between_what_stays(made: ModuleType) -> None:
