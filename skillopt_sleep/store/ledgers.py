@@ -14,6 +14,7 @@ from skillopt_sleep.domain.ledgers import AttemptKey, CompletionKey
 from skillopt_sleep.redact import Redacted
 from skillopt_sleep.store import bodies
 from skillopt_sleep.store.engine import Store
+from skillopt_sleep.store.schema.harvest import body
 from skillopt_sleep.store.schema.training import attempt, completion, spend
 
 Redact = Callable[[str], Redacted]
@@ -120,10 +121,11 @@ class Completions:
 
     def reply(self, key: CompletionKey) -> str | None:
         """The stored reply, or None where there is none yet, or none any more."""
-        wanted = select(completion.c.reply).where(completion.c.key == key.digest, completion.c.reply.is_not(None))
+        kept = (completion.c.reply == body.c.digest) & body.c.tombstone_ms.is_(None)
+        wanted = select(completion.c.reply).join(body, kept).where(completion.c.key == key.digest)
         with self._store.read() as connection:
             digest = connection.execute(wanted).scalar()
-            return None if digest is None else bodies.text_in(bodies.find(connection, [digest]), digest) or None
+            return None if digest is None else bodies.text_in(bodies.find(connection, [digest]), digest)
 
     def save(self, key: CompletionKey, prompt: str, reply: str | None, status: str) -> None:
         """Write one completion; `reply` is None for a failed one, which may be tried again. A reply never changes."""
