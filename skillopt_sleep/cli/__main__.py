@@ -6,9 +6,10 @@ import signal
 import sys
 from collections.abc import Sequence
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from skillopt_sleep.cli import overview, streams
+from skillopt_sleep.store.interrupts import interrupt
 
 if TYPE_CHECKING:
     from skillopt_sleep.errors import SleepError
@@ -18,16 +19,26 @@ class Ended(BaseException):
     """SIGTERM: leave a resumable night and go."""
 
 
-def _terminate(_number: int, _frame: FrameType | None) -> NoReturn:
+def _terminate(_number: int, _frame: FrameType | None) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one must not end the tidying up
-    raise Ended
+    interrupt(Ended())
+
+
+def _break(_number: int, _frame: FrameType | None) -> None:
+    interrupt(KeyboardInterrupt())
+
+
+def _listen() -> None:
+    signal.signal(signal.SIGTERM, _terminate)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as in the background of a shell
+        signal.signal(signal.SIGINT, _break)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     argv = list(sys.argv[1:] if arguments is None else arguments)
     streams.last()
-    signal.signal(signal.SIGTERM, _terminate)
+    _listen()
     code = run(argv)
     raise SystemExit(streams.settle(code, told=code != 0 and "--json" not in argv))
 
@@ -48,7 +59,7 @@ def _called(argv: list[str]) -> int:
     from skillopt_sleep.cli.commands import app, register
     from skillopt_sleep.errors import Interrupted, SleepError, Terminated
 
-    resume = "`skillopt-sleep run --resume` goes on where it was" if argv[0] == "run" else ""
+    resume = "`skillopt-sleep run` goes on where it was" if argv[0] == "run" else ""
     try:
         register(argv[0])
         code = app(argv, prog_name="skillopt-sleep", standalone_mode=False)

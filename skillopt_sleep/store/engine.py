@@ -23,6 +23,7 @@ from skillopt_sleep.domain.sessions import StoredSession
 from skillopt_sleep.errors import NotFound, StoreError
 from skillopt_sleep.store import files, sessions
 from skillopt_sleep.store.failures import speaking
+from skillopt_sleep.store.interrupts import held_back
 
 BUSY_MS: Final = 10_000
 """How long a write waits for another process's: longer than any transaction of ours."""
@@ -38,7 +39,7 @@ Rows = Sequence[tuple[Any, ...]]
 class Store:
     """An open store. Use it as a context manager; `warnings` say what is not as it should be.
 
-    Threads may share it: a transaction is held by one at a time.
+    Threads may share it: a transaction is held by one at a time, and signals wait for its end.
     """
 
     def __init__(self, path: Path, clock: Clock, engine: Engine, *, read_only: bool, warnings: tuple[str, ...]) -> None:
@@ -67,7 +68,7 @@ class Store:
 
         Blocks may nest; the outermost one commits.
         """
-        with self._lock, speaking(self.path):
+        with held_back(), self._lock, speaking(self.path):
             if self._depth == 0:
                 self._connection.exec_driver_sql("BEGIN IMMEDIATE")
             self._depth += 1
@@ -84,7 +85,7 @@ class Store:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """The connection, for statements that change nothing. Inside `write` it sees what was written so far."""
-        with self._lock, speaking(self.path):
+        with held_back(), self._lock, speaking(self.path):
             yield self._connection
 
     def rows(self, statement: Executable, parameters: dict[str, Any] | None = None) -> Sequence[Any]:
