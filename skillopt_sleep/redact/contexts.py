@@ -21,7 +21,7 @@ class Context(NamedTuple):
     kind: str
     literals: tuple[str, ...]
     """Lower case; `pattern` is tried where one of them begins."""
-    pattern: re.Pattern[bytes]
+    pattern: str
     judge: Callable[[Match], bool]
 
 
@@ -174,16 +174,12 @@ _ARG = _MAYBE + r"(?P<secret>[^\s\"'`|;&<>()\\\x00-\x1f]{3,256}+)"
 _ARGS = r"(?:[^\r\n|;&\x00-\x08\x0b-\x1f]{0,200}?[ \t])?"
 
 
-def _compiled(pattern: str) -> re.Pattern[bytes]:
-    return re.compile(pattern.encode())
+def _assigned(key: str, tail: str = r"(?P<tail>(?:_[A-Z0-9]{1,16}){0,2}+)") -> str:
+    return rf"(?P<key>(?i:{key})){tail}{_JOINT}(?:{_QUOTED}|{_BARE})"
 
 
-def _assigned(key: str, tail: str = r"(?P<tail>(?:_[A-Z0-9]{1,16}){0,2}+)") -> re.Pattern[bytes]:
-    return _compiled(rf"(?P<key>(?i:{key})){tail}{_JOINT}(?:{_QUOTED}|{_BARE})")
-
-
-def _flagged(key: str) -> re.Pattern[bytes]:
-    return _compiled(rf"(?i:{key}){_FLAG_JOINT}(?:{_QUOTED}|{_BARE})")
+def _flagged(key: str) -> str:
+    return rf"(?i:{key}){_FLAG_JOINT}(?:{_QUOTED}|{_BARE})"
 
 
 _PASSES = r"passw(?:or)?d[0-9]?|pass[-_]?phrase|(?<=[_\"'-])pass"
@@ -204,6 +200,7 @@ _TOKEN_LITERALS = tuple(
     for start in ("auth", "access", "refresh", "session", "bearer", "id", "api", "personal_access", "personal-access")
     for joint in ("", "-", "_")
 )
+
 CONTEXTS: tuple[Context, ...] = (
     Context("password", ("pass",), _assigned(_PASSES), _is_password),
     Context("password", ("pwd",), _assigned(r"(?<![a-zA-Z])pwd|(?<=_)pwd"), _is_pwd),
@@ -223,7 +220,7 @@ CONTEXTS: tuple[Context, ...] = (
     Context(
         "password",
         ("passw", "passphrase", "token", "secret", "api key"),
-        _compiled(
+        (
             r"(?P<word>(?i:password|passphrase|(?:secret|token)(?: key)?|api key))"
             rf"(?:[ \t]for[ \t][\w@.-]{{1,40}})?[ \t](?:is|was|to)(?:[ \t]|:[ \t])(?:{_QUOTED}|{_BARE})"
         ),
@@ -232,7 +229,7 @@ CONTEXTS: tuple[Context, ...] = (
     Context(
         "aws",
         ("akia", "asia"),
-        _compiled(r"A[KS]IA[A-Z2-7]{16}[\"']?[,;:|\t ]{1,3}[\"']?(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"),
+        r"A[KS]IA[A-Z2-7]{16}[\"']?[,;:|\t ]{1,3}[\"']?(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
         lambda match: is_random(_value(match), 40),
     ),
     Context("password", ("pass",), _flagged(r"passw(?:or)?d|pass(?:[-_]?phrase)?"), _is_flag),
@@ -240,25 +237,23 @@ CONTEXTS: tuple[Context, ...] = (
     Context(
         "url",
         ("://",),
-        _compiled(
+        (
             r"://(?P<name>[^\s/?#:@\"'`<>\\()\[\]\x00-\x1f]{0,128}+):"
             r"(?P<secret>[^\s/\"'`<>\\\x00-\x1f]{1,256}|[^\s\"'`<>\\@\x00-\x1f]{1,256})@[^\s@]"
         ),
         _is_url_password,
     ),
-    Context(
-        "url", ("://",), _compiled(r"://(?P<secret>[A-Za-z0-9_.~%+-]{16,256}+)(?::[^\s/@\"']{0,64})?@"), _is_random_16
-    ),
+    Context("url", ("://",), r"://(?P<secret>[A-Za-z0-9_.~%+-]{16,256}+)(?::[^\s/@\"']{0,64})?@", _is_random_16),
     Context(
         "key",
         ("?key=", "&key=", "?code=", "&code=", "?sig=", "&sig=", "signature="),
-        _compiled(r"(?:[?&](?:key|code|sig)|(?i:signature))=(?P<secret>[A-Za-z0-9%+/=_.~-]{16,511}+)"),
+        r"(?:[?&](?:key|code|sig)|(?i:signature))=(?P<secret>[A-Za-z0-9%+/=_.~-]{16,511}+)",
         _is_random_16,
     ),
     Context(
         "authorization",
         ("authorization",),
-        _compiled(
+        (
             rf"(?i:authorization){_OPEN}[ \t]{{0,4}}(?:=>|[:=,])[ \t]{{0,4}}{_OPEN}[ \t]?"
             r"(?:(?P<scheme>(?i:bearer|basic|token|apikey|bot|key|negotiate|ntlm))[ \t]{1,4})?"
             r"(?P<secret>[A-Za-z0-9._~+/=:-]{4,511}+)"
@@ -268,13 +263,13 @@ CONTEXTS: tuple[Context, ...] = (
     Context(
         "authorization",
         ("bearer ", "basic "),
-        _compiled(r"(?P<scheme>(?i:bearer|basic))[ \t]{1,4}(?P<secret>[A-Za-z0-9._~+/=-]{12,511}+)"),
+        r"(?P<scheme>(?i:bearer|basic))[ \t]{1,4}(?P<secret>[A-Za-z0-9._~+/=-]{12,511}+)",
         lambda match: _is_random_16(match) or _is_basic(_value(match)),
     ),
     Context(
         "cookie",
         ("cookie",),
-        _compiled(
+        (
             rf"(?i:cookie){_OPEN}[ \t]{{0,4}}[:=, ][ \t]{{0,4}}{_OPEN}[ \t]?"
             r"(?P<secret>[\w.-]{1,64}=[^\r\n\"'`\\\x00-\x1f]{4,511}+)"
         ),
@@ -283,13 +278,13 @@ CONTEXTS: tuple[Context, ...] = (
     Context(
         "password",
         ("mysql", "mariadb"),
-        _compiled(rf"(?:mysql|mariadb)(?:-?(?:dump|admin|import|check|sh))?[ \t]{_ARGS}-p{_ARG}"),
+        rf"(?:mysql|mariadb)(?:-?(?:dump|admin|import|check|sh))?[ \t]{_ARGS}-p{_ARG}",
         _is_argument,
     ),
     Context(
         "password",
         ("sshpass", "redis-cli", "mongo", " login ", "ldap", "sqlcmd", "zip ", "-pass", "psftp", "plink"),
-        _compiled(
+        (
             rf"(?:(?:sshpass|plink|psftp|mongo(?:sh|dump|restore|export|import)?| login)[ \t]"
             rf"{_ARGS}-(?:p|pw)[ \t]{{0,2}}"
             rf"|redis-cli[ \t]{_ARGS}-a[ \t]{{1,2}}|ldap\w{{3,8}}[ \t]{_ARGS}-w[ \t]{{0,2}}"
@@ -300,13 +295,13 @@ CONTEXTS: tuple[Context, ...] = (
     Context(
         "password",
         ("curl",),
-        _compiled(rf"curl[ \t]{_ARGS}(?:-u|--user|-U|--proxy-user)[ \t=]{{0,2}}{_MAYBE}[^\s:\"'$\\]{{1,64}}:{_ARG}"),
+        rf"curl[ \t]{_ARGS}(?:-u|--user|-U|--proxy-user)[ \t=]{{0,2}}{_MAYBE}[^\s:\"'$\\]{{1,64}}:{_ARG}",
         _is_argument,
     ),
     Context(
         "password",
         ("echo ",),
-        _compiled(
+        (
             rf"echo[ \t]{{1,4}}(?:-n[ \t]{{1,4}})?{_MAYBE}(?P<secret>[^\s\"'|\\]{{4,64}}+){_MAYBE}"
             r"[ \t]{0,4}\|[ \t]{0,4}sudo[ \t]"
         ),
@@ -315,7 +310,7 @@ CONTEXTS: tuple[Context, ...] = (
     Context(
         "password",
         ("machine", "default"),
-        _compiled(
+        (
             r"(?:machine\s{1,4}[\w.:-]{1,100}|default)(?:\s|\\{1,4}n){1,8}(?:(?:login|account)\s{1,4}[^\s\\]{1,100}(?:\s|\\{1,4}n){1,8}){0,2}"
             r"password\s{1,4}(?P<secret>[^\s\"\\]{1,256}+)"
         ),
@@ -324,25 +319,25 @@ CONTEXTS: tuple[Context, ...] = (
     Context(
         "password",
         (":5432:", ":3306:"),
-        _compiled(r":(?:5432|3306):[\w*.-]{1,64}:[\w*.-]{1,64}:(?P<secret>[^\s:\"'\\]{3,256}+)"),
+        r":(?:5432|3306):[\w*.-]{1,64}:[\w*.-]{1,64}:(?P<secret>[^\s:\"'\\]{3,256}+)",
         _is_not_gap,
     ),
     Context(
         "authorization",
         ("auth",),
-        _compiled(rf"auth{_OPEN}[ \t]{{0,4}}[:=][ \t]{{0,4}}{_OPEN}(?P<secret>[A-Za-z0-9+/]{{8,511}}+={{0,2}})"),
+        rf"auth{_OPEN}[ \t]{{0,4}}[:=][ \t]{{0,4}}{_OPEN}(?P<secret>[A-Za-z0-9+/]{{8,511}}+={{0,2}})",
         lambda match: _is_basic(_value(match)),
     ),
     Context(
         "private-key",
         ("key-data",),
-        _compiled(rf"key-data{_OPEN}[ \t]{{0,4}}[:=][ \t]{{0,4}}{_OPEN}(?P<secret>[A-Za-z0-9+/]{{40,511}}+={{0,2}})"),
+        rf"key-data{_OPEN}[ \t]{{0,4}}[:=][ \t]{{0,4}}{_OPEN}(?P<secret>[A-Za-z0-9+/]{{40,511}}+={{0,2}})",
         _is_not_gap,
     ),
     Context(
         "private-key",
         ("mnemonic", "seed phrase", "seed_phrase", "recovery phrase", "recovery_phrase"),
-        _compiled(
+        (
             rf"[a-z]{{4,8}}(?:[ _]phrase)?{_OPEN}[ \t]{{0,4}}[:=][ \t]{{0,4}}{_OPEN}"
             r"(?P<secret>(?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})"
         ),

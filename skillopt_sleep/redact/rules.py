@@ -55,8 +55,10 @@ def _vendor_rule(vendor: Vendor) -> Rule:
 
 
 def _context_rule(context: Context) -> Rule:
+    pattern = re.compile(context.pattern.encode())
+
     def find(scan: bytes, at: int) -> tuple[Span | None, int]:
-        match = context.pattern.match(scan, at)
+        match = pattern.match(scan, at)
         if match is None or not context.judge(match):
             return None, at
         start, end = match.span(secret_group(match))
@@ -83,41 +85,41 @@ def _block_rule(literal: bytes, block: Callable[[bytes, int], tuple[int, int] | 
     return Rule((literal,), find)
 
 
-RULES: tuple[Rule, ...] = (
-    *map(_vendor_rule, VENDORS),
-    *map(_context_rule, CONTEXTS),
-    Rule((b"eyj",), _web_token),
-    _block_rule(b"-----begin", key_from_begin),
-    _block_rule(b"putty-user-key-file-", key_from_begin),
-    _block_rule(b"-----end", key_before_end),
-)
-
-
 class _Dispatch(NamedTuple):
     literals: ahocorasick_rs.BytesAhoCorasick
-    rules: tuple[tuple[int, ...], ...]
-    """By literal: indexes into RULES."""
+    called: tuple[tuple[int, ...], ...]
+    """By literal: indexes into `rules`."""
+    rules: tuple[Rule, ...]
 
 
 @cache
 def _dispatch() -> _Dispatch:
+    """All rules, compiled at first use: most commands redact nothing."""
+    rules = (
+        *map(_vendor_rule, VENDORS),
+        *map(_context_rule, CONTEXTS),
+        Rule((b"eyj",), _web_token),
+        _block_rule(b"-----begin", key_from_begin),
+        _block_rule(b"putty-user-key-file-", key_from_begin),
+        _block_rule(b"-----end", key_before_end),
+    )
     called: dict[bytes, list[int]] = {}
-    for index, rule in enumerate(RULES):
+    for index, rule in enumerate(rules):
         for literal in dict.fromkeys(rule.literals):
             called.setdefault(literal, []).append(index)
-    return _Dispatch(ahocorasick_rs.BytesAhoCorasick(list(called)), tuple(map(tuple, called.values())))
+    return _Dispatch(ahocorasick_rs.BytesAhoCorasick(list(called)), tuple(map(tuple, called.values())), rules)
 
 
 def own_spans(scan: bytes) -> list[Span]:
     """The secrets that our own rules see in `scan`, unsorted, perhaps overlapping. Linear in its length."""
-    literals, rules = _dispatch()
-    again = [0] * len(RULES)
+    literals, called, rules = _dispatch()
+    again = [0] * len(rules)
     spans: list[Span] = []
     for literal, start, _ in literals.find_matches_as_indexes(scan.lower(), overlapping=True):
-        for index in rules[literal]:
+        for index in called[literal]:
             if start < again[index]:
                 continue
-            span, again[index] = RULES[index].find(scan, start)
+            span, again[index] = rules[index].find(scan, start)
             if span is not None:
                 spans.append(span)
     return spans

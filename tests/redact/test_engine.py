@@ -20,7 +20,7 @@ ENGINE_ONLY = [shape for shape in SHAPES if shape.engine_only]
 def in_a_process(script: str, **environ: str) -> str:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", textwrap.dedent(script)],
-        env={"PYTHONPATH": str(Path.cwd()), **environ},
+        env={"PYTHONPATH": str(Path(__file__).parents[2]), **environ},
         capture_output=True,
         text=True,
         timeout=60,
