@@ -24,7 +24,7 @@ def _icon(rng: random.Random) -> str:
 
 def _integrity(rng: random.Random) -> str:
     digest = base64.b64encode(hashlib.sha512(rng.randbytes(9)).digest()).decode()
-    return f'"resolved": "https://r.example.org/a/-/a-1.2.3.tgz",\n"integrity": "sha512-{digest}"'
+    return f'"node_modules/a": {{"version": "1.2.3",\n"integrity": "sha512-{digest}"}}'
 
 
 def _go_sum(rng: random.Random) -> str:
