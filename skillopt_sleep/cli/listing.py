@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from skillopt_sleep.cli.common import Call
@@ -14,7 +15,8 @@ from skillopt_sleep.cli.scheduling import planned
 from skillopt_sleep.clock import iso
 from skillopt_sleep.domain.journal import Night
 from skillopt_sleep.errors import NotFound
-from skillopt_sleep.lock import holder
+from skillopt_sleep.lock import Holder, holder
+from skillopt_sleep.paths import Home
 from skillopt_sleep.review.documents import adoption_document, proposal_document
 from skillopt_sleep.review.words import count
 from skillopt_sleep.store.adoptions import Adoptions
@@ -93,6 +95,8 @@ def status(call: Call) -> None:
         return
     last, view = found["last_night"], call.view
     view.text(f"last night: {last['night']} ({last['state']}), {last['date']}" if last else "no night yet")
+    if last and last["error"]:
+        view.text(f"  {last['error']}")
     view.text(f"next night: {found['next_night'] or 'none planned'}")
     if found["lock"]:
         view.text(f"running: {found['lock']}")
@@ -107,7 +111,7 @@ def status(call: Call) -> None:
 def status_document(call: Call, store: Store) -> Json:
     """The `status` document of cli.md."""
     found = _blank(call)
-    past = nights(store)
+    past = _nights(store)
     last = next((night for night in past if night.state != "running"), None)
     tokens, calls, usd, exact = spent(store, since_ms=_now_ms() - MONTH_MS)
     running = trials(store, "running")
@@ -120,6 +124,16 @@ def status_document(call: Call, store: Store) -> Json:
         "skips": skipped,
         "health": _health(last, skips=bool(skipped)),
     }
+
+
+def _nights(store: Store) -> list[Night]:
+    held = holder(Home(store.path.parent).lock)
+    return [_as_it_is(night, held) for night in nights(store)]
+
+
+def _as_it_is(night: Night, held: Holder | None) -> Night:
+    """A night that was killed could not write it down: while nobody holds the lock, none is running."""
+    return replace(night, state="interrupted") if night.state == "running" and held is None else night
 
 
 def _health(last: Night | None, *, skips: bool) -> str:
@@ -145,7 +159,7 @@ def _blank(call: Call) -> Json:
 def history(call: Call) -> None:
     """JSON lines, or a table, the newest night first."""
     with the_store(call, read_only=True) as store:
-        rows = [_history_row(store, night) for night in nights(store)]
+        rows = [_history_row(store, night) for night in _nights(store)]
     if call.as_json:
         for row in rows:
             call.view.line(row)
@@ -213,7 +227,7 @@ def _now_ms() -> int:
 def _a_night(store: Store, name: str) -> Json | None:
     if not name.startswith("n-"):
         return None
-    night = find_night(store, name)
+    night = _as_it_is(find_night(store, name), holder(Home(store.path.parent).lock))
     return _history_row(store, night) | {"steps": steps(store, name), "report": report_of(store, name)}
 
 

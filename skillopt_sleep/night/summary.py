@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, Literal
 
 from skillopt_core.types import Outcome
@@ -21,7 +22,7 @@ from skillopt_sleep.domain.reports import (
     Watched,
 )
 from skillopt_sleep.domain.world import World
-from skillopt_sleep.errors import NightFailed, SleepError
+from skillopt_sleep.errors import NightFailed, SleepError, StoreError
 from skillopt_sleep.mine import Mined
 from skillopt_sleep.night.journal import Journal
 from skillopt_sleep.review.documents import night_document
@@ -77,7 +78,7 @@ def write_report(world: World, journal: Journal, tally: Tally) -> NightReport:
     """Freeze the report, write Markdown, JSON and HTML, close the night. Raises `NightFailed` from a skill's error."""
     report = _frozen(world, journal, tally)
     if not world.dry_run:
-        report = save(report, world.home.reports)
+        report = _saved(report, world.home.reports)
     document = night_document(report)
     journal.end(document, report.error)
     if journal.failures:
@@ -85,6 +86,15 @@ def write_report(world: World, journal: Journal, tally: Tally) -> NightReport:
         remedy = f"The rest of the night went on: {report.path}. More is in {world.home.logs}"
         raise NightFailed(_why(journal), where=what, remedy=remedy).beside(document) from first
     return report
+
+
+def _saved(report: NightReport, folder: Path) -> NightReport:
+    try:
+        return save(report, folder)
+    except OSError as error:
+        why = f"the report cannot be written: {(error.strerror or str(error)).lower()}"
+        remedy = "Mend that; `skillopt-sleep run` goes on where it was"
+        raise StoreError(why, where=str(folder), remedy=remedy) from error
 
 
 def _frozen(world: World, journal: Journal, tally: Tally) -> NightReport:
