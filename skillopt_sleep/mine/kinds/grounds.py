@@ -74,6 +74,8 @@ def rule_of(text: str, items: Sequence[Item], programs: frozenset[str]) -> tuple
         supporting = [item for item in items if speaks_of(sentence, item)]
         if supporting and is_grounded(sentence, items):
             return sentence, supporting
+        if not _advised(sentence, items) and all(_known(name, items) for name in names_of(sentence).advised):
+            raise Left("it advises what the person stopped")
     return _free(words, items), list(items)
 
 
@@ -82,8 +84,7 @@ def is_grounded(sentence: Sentence, items: Sequence[Item]) -> bool:
     names = names_of(sentence)
     if names.files and not any(_has_files(item, ending(names.files)) for item in items):
         return False
-    about = all(any(_mentions(item, name) for item in items) for name in names.about)
-    return about and all(any(_advises(item, name) for item in items) for name in names.advised)
+    return all(_known(name, items) for name in names.about) and _advised(sentence, items)
 
 
 def speaks_of(sentence: Sentence, item: Item) -> bool:
@@ -114,8 +115,7 @@ def free_of_harm(words: str, items: Sequence[Item]) -> str:
     """Why a model's free words may not be shown or kept; "" where they may."""
     if why := _hazard(words):
         return why
-    strange = next((name for name in _identifiers(words) if not any(_mentions(i, name) for i in items)), "")
-    return "it names what nobody did or said" if strange else ""
+    return "" if all(_known(name, items) for name in _identifiers(words)) else "it names what nobody did or said"
 
 
 def _free(words: str, items: Sequence[Item]) -> Said:
@@ -147,6 +147,14 @@ def _identifiers(words: str) -> Iterator[str]:
         bare = token.strip(_EDGES)
         if bare and bare.lower() not in _PROSE and _IDENTIFIER.search(bare):
             yield bare
+
+
+def _known(name: str, items: Sequence[Item]) -> bool:
+    return any(_mentions(item, name) for item in items)
+
+
+def _advised(sentence: Sentence, items: Sequence[Item]) -> bool:
+    return all(any(_advises(item, name) for item in items) for name in names_of(sentence).advised)
 
 
 def _mentions(item: Item, name: str) -> bool:
