@@ -231,6 +231,12 @@ def test_a_message_over_several_lines_costs_what_its_last_line_says(session: Ses
     assert usage.key == found.of(Kind.ANSWER)[0].message_id
 
 
+def test_numbers_that_are_none_of_tokens_are_left_out(session: Session, made: ModuleType) -> None:
+    found = session(made.says("x", 1, "m1", 10**30), made.says("y", 2, "m2", 4))
+    assert [usage.output for usage in found.usage.values()] == [4]
+    assert found.skipped["impossible tokens"] == 1
+
+
 def test_a_queued_prompt_is_taken_once(session: Session, made: ModuleType) -> None:
     shown = {"type": "queued_command", "prompt": "and the docs", "origin": {"kind": "human"}}
     found = session(

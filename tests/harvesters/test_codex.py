@@ -211,7 +211,7 @@ def test_a_call_out_of_the_sandbox_that_is_not_allowed_is_refused(
 
 
 def test_cumulative_tokens_are_counted_by_their_differences(session: Callable[..., Any], made: ModuleType) -> None:
-    counts = [(100, 100), (100, None), (250, 150), (120, 20)]
+    counts = [(100, 100), (100, None), (100, 100), (250, 150), (120, 20)]
     found = session(made.meta(), *(made.tokens(total, last, n) for n, (total, last) in enumerate(counts)))
     assert sum(usage.input for usage in found.usage.values()) == 270
 

@@ -53,9 +53,11 @@ def test_a_shell_that_exits_badly_failed_though_its_tool_succeeded(
         made.finished("c5", 10, "long line\n" * 500 + "<exited with exit code 0>"),
         made.asks("c6", 11, {"path": "x"}, tool="view"),
         made.copilot("tool.execution_complete", 12, toolCallId="c6", success=False, error={"message": "no file"}),
+        made.asks("c7", 13, {"command": "cat"}),
+        made.finished("c7", 14, "long line\n" * 500, shellExecution={"exitCode": 3}),
     )
     error, ok = Outcome.ERROR, Outcome.OK
-    assert found.outcomes() == [error, error, ok, error, ok, error]
+    assert found.outcomes() == [error, error, ok, error, ok, error, error]
     calls = found.of(Kind.CALL)
     assert (calls[0].text, calls[2].head, calls[5].text) == ("no rule", "", "no file")
     assert calls[4].head.startswith("long line")

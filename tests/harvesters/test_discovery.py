@@ -110,7 +110,7 @@ def test_circles_dangling_links_fifos_and_sockets_are_said_and_not_followed(tmp_
     good = write(".claude/projects/-work/good.jsonl", b"{}\n")
     folder = good.parent
     (folder / "circle").symlink_to(folder)
-    (folder / "up").symlink_to(tmp_path)
+    (folder / "up.jsonl").symlink_to(tmp_path)
     (folder / "gone.jsonl").symlink_to(folder / "nowhere")
     (folder / "self.jsonl").symlink_to(folder / "self.jsonl")
     (folder / "link.jsonl").symlink_to(good)

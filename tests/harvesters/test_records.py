@@ -135,6 +135,14 @@ def test_a_half_written_tail_waits_and_is_no_error(tail: bytes) -> None:
     assert (len(records), troubles, advance) == (1, [], len(content))
 
 
+def test_a_record_torn_over_lines_is_waited_for_while_it_may_go_on() -> None:
+    torn = GOOD + b'\n{"n":2,"text":"torn\n'
+    records, _, troubles, advance = decoded(torn)
+    assert ([record.n for record in records], troubles, advance) == ([1], [], len(GOOD) + 1)
+    assert [record.n for record in decoded(torn + b'over lines"}\n')[0]] == [1, 2]
+    assert decoded(torn + GOOD + b"\n")[2] == ["not JSON"]
+
+
 def test_a_record_addresses_its_own_bytes_also_on_a_shared_line() -> None:
     content = '{"n":1,"text":"ä"}{"n":2}\n{"n":3}\r\n{"n":4}'.encode()
     records, raw, _, advance = decoded(content)
