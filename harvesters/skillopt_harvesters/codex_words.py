@@ -44,7 +44,13 @@ REFUSALS = ("rejected by user", "rejected by the user", "denied by user", "decli
 NOT_RUN = "exec_command failed"
 REJECTED = "Rejected("
 """Codex's own rules refuse a command: `CreateProcess { message: "Rejected(…` (seen in 0.171)."""
-RULES = ("rejected by user approval settings", "blocked by policy", "forbidden by policy", "required by policy")
+RULES = (
+    "rejected by user approval settings",
+    "blocked by policy",
+    "forbidden by policy",
+    "required by policy",
+    "you cannot ask for escalated permissions",
+)
 FAILURES = (
     "failed in sandbox",
     "execution error:",

@@ -32,6 +32,7 @@ LISTED = """<skill>
 <skill>
   <name>behind</name>"""
 ESCALATED = '{"cmd": "python3 tidy.py", "sandbox_permissions": "require_escalated"}'
+NEVER = "approval policy is Never; reject command — you cannot ask for escalated permissions if the approval policy is Never"
 ABORTED = "Wall time: 2.9 seconds\naborted by user"
 BY_RULE = (
     'exec_command failed: CreateProcess { message: "Rejected(\\"`rm -rf x` rejected: rm -f is not permitted\\")" }'
@@ -116,9 +117,10 @@ def test_output_that_speaks_of_an_abort_is_output(codex: Session, made: ModuleTy
     assert found.outcomes() == [Outcome.OK]
 
 
-def test_a_command_that_codex_forbids_was_denied_by_a_rule(codex: Session, made: ModuleType) -> None:
-    call = made.function("c1", 2, '{"cmd": "rm -rf x"}')
-    found = codex(made.meta(), made.typed("tidy up", 1), call, made.output("c1", BY_RULE, 3))
+@pytest.mark.parametrize("words", [BY_RULE, NEVER])
+def test_a_command_that_codex_forbids_was_denied_by_a_rule(codex: Session, made: ModuleType, words: str) -> None:
+    call = made.function("c1", 2, ESCALATED)
+    found = codex(made.meta(), made.typed("tidy up", 1), call, made.output("c1", words, 3))
     assert found.outcomes() == [Outcome.DENIED]
 
 
