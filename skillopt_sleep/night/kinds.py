@@ -68,6 +68,7 @@ def kinds_in(world: World, journal: Journal, project: Project, found: Mined) -> 
         return patterns_of(before.kinds, items, found), []
     key = f"{KINDS}{project.name}" + (f" as of {world.as_of_ms}" if world.as_of_ms is not None else "")
     asking = complete
+    world.progress.stage(f"group {project.shown}")
     result = journal.step("mine", key, Grouped, lambda: _grouped(world, journal, found, items, before, asking))
     journal.exhausted = journal.exhausted or result.exhausted
     return patterns_of(result.kinds, items, found), list(_said(project, result))

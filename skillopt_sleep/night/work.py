@@ -77,7 +77,6 @@ class Night:
 
     def _kinds(self, project: Project, found: Mined) -> Sequence[Pattern]:
         """What a model makes of a person's words, in patterns of its own."""
-        self.world.progress.stage(f"group {project.shown}")
         kinds, said = kinds_in(self.world, self.journal, project, found)
         self.tally.take_kinds(kinds, said)
         if kinds and not self.world.dry_run:
