@@ -15,7 +15,13 @@ from skillopt_harvesters.claude_code import ClaudeCode
 from skillopt_harvesters.codex import Codex
 from skillopt_harvesters.copilot_cli import CopilotCli
 from skillopt_harvesters.copilot_vscode import CopilotVscode
+from skillopt_harvesters.cursor import CursorAgent
+from skillopt_harvesters.devin import Devin
+from skillopt_harvesters.gemini import Gemini
 from skillopt_harvesters.model import Batch, Cursor, Source, Trouble, Unreadable
+from skillopt_harvesters.openclaw import OpenClaw
+from skillopt_harvesters.opencode import OpenCode
+from skillopt_harvesters.pi import Pi
 from skillopt_harvesters.walk import HEAD_BYTES, entries_below, head_records, source_of
 
 GROUP = "skillopt_sleep.harvesters"
@@ -24,7 +30,10 @@ GROUP = "skillopt_sleep.harvesters"
 @cache
 def harvesters() -> tuple[Harvester, ...]:
     """The built-in harvesters, then those that other distributions offer under the entry point group `GROUP`."""
-    own: list[Harvester] = [ClaudeCode(), Codex(), CopilotCli(), CopilotVscode()]
+    own: list[Harvester] = [
+        *(ClaudeCode(), Codex(), CopilotCli(), CopilotVscode()),
+        *(CursorAgent(), OpenCode(), Gemini(), Pi(), OpenClaw(), Devin()),
+    ]
     names = {harvester.agent for harvester in own}
     for point in entry_points(group=GROUP):
         harvester: Harvester = point.load()()
