@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from datetime import time
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -20,7 +20,9 @@ _UNITS_MS = {"h": HOUR_MS, "d": 24 * HOUR_MS, "w": 168 * HOUR_MS}
 Backend = Literal[
     "auto", "recorded", "simulated", "local", "anthropic", "openai", "claude", "codex", "copilot", "handoff"
 ]
-Agent = Literal["claude-code", "codex", "copilot-cli", "copilot-vscode"]
+Agent = Literal[
+    "claude-code", "codex", "copilot-cli", "copilot-vscode", "cursor", "opencode", "gemini", "pi", "openclaw", "devin"
+]
 
 
 def _pattern(text: str) -> str:
@@ -78,7 +80,7 @@ class Harvest(Section):
         default=None, description="New sessions that one night takes; the rest waits for the next.", examples=[500]
     )
     agents: tuple[Agent, ...] = Field(
-        default=("claude-code", "codex", "copilot-cli", "copilot-vscode"),
+        default=get_args(Agent),
         description="Agents whose transcripts are read.",
     )
     roots: dict[Agent, tuple[Word, ...]] = Field(
