@@ -33,6 +33,7 @@ from skillopt_sleep.redact import Redactor
 from skillopt_sleep.review import targets
 from skillopt_sleep.store.asked import uses
 from skillopt_sleep.store.engine import Store
+from skillopt_sleep.store.sessions import agents_of
 from skillopt_sleep.store.ledgers import Completions, Spending, spent
 from skillopt_sleep.store.nights import nights
 
@@ -151,7 +152,8 @@ class LocalWorld:
         base = Path(document.scope)
         if not base.is_absolute() or not base.is_dir():
             return ()
-        chosen = tuple(a for a in self.config.targets.agents or targets.AGENTS if a in targets.AGENTS)
+        wanted = self.config.targets.agents or agents_of(self.store, document.scope)
+        chosen = tuple(agent for agent in targets.AGENTS if agent in wanted)
         return targets.find_targets(document, chosen, targets.project(base))
 
     def replays(self, episodes: Sequence[Episode]) -> Replays:

@@ -43,6 +43,10 @@ _SOURCES: Final = Statement(
     "SELECT so.path, so.gone_ms IS NOT NULL FROM session_source AS ss JOIN source AS so ON so.id = ss.source_id "
     "WHERE ss.session_id = ? ORDER BY so.gone_ms IS NOT NULL, ss.relation = 'copy', so.id DESC LIMIT 1"
 )
+_AGENTS: Final = Statement(
+    "SELECT DISTINCT s.agent FROM session AS s JOIN project AS p ON p.id = s.project_id "
+    "WHERE p.root = ? AND s.origin = 'interactive' AND s.forgotten_ms IS NULL"
+)
 _PROJECTS: Final = Statement(
     "SELECT p.root, count(*), min(s.started_ms), max(s.ended_ms) FROM session AS s "
     "JOIN project AS p ON p.id = s.project_id WHERE s.twin_of IS NULL AND s.forgotten_ms IS NULL "
@@ -93,6 +97,12 @@ def projects(store: Store) -> list[dict[str, Any]]:
     with store.read():
         rows = _PROJECTS.run(store.driver).fetchall()
     return [{"project": root, "sessions": n, "first_ms": first, "last_ms": last} for root, n, first, last in rows]
+
+
+def agents_of(store: Store, root: str) -> frozenset[str]:
+    """The agents with which a person worked in a project."""
+    with store.read():
+        return frozenset(agent for (agent,) in _AGENTS.run(store.driver, root))
 
 
 def _listed(
