@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from skillopt_harvesters import discover, harvester_of
+from skillopt_harvesters import discover, harvester_of, harvesters
 from skillopt_sleep.cli.common import Call
 from skillopt_sleep.cli.making import the_store, user_home
 from skillopt_sleep.cli.scheduling import KINDS, environment_of, scheduler
@@ -25,8 +25,6 @@ from skillopt_sleep.store.engine import Store, open_store
 from skillopt_sleep.store.files import must_be_whole
 from skillopt_sleep.store.sources import understood_by_agent
 from skillopt_sleep.world import chosen_backend
-
-READ = ("claude-code", "codex", "copilot-cli", "copilot-vscode")
 
 
 def init(call: Call) -> None:
@@ -98,7 +96,7 @@ def agent_files(store: Store | None) -> Iterator[AgentFiles]:
     """What is on disk of each agent that is read, with what the store knows of it."""
     home, environ = user_home(), os.environ
     known = understood_by_agent(store) if store else {}
-    for agent in READ:
+    for agent in (harvester.agent for harvester in harvesters()):
         found, _ = discover(home, environ, {agent})
         version, share = known.get(agent, ("", None))
         oldest = min((source.mtime_ns // 1_000_000 for source in found), default=None)

@@ -73,6 +73,16 @@ class Call:
         return loaded
 
 
+def _must_be_text(values: dict[str, Any]) -> None:
+    """Ids and words that are no UTF-8 can be kept nowhere; paths may be any bytes."""
+    for name, value in values.items():
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str) and any("\ud800" <= character <= "\udfff" for character in text):
+                from skillopt_sleep.errors import UsageError
+
+                raise UsageError("is not UTF-8", where=name.replace("_", "-"), remedy="Type it in UTF-8")
+
+
 def command(group: typer.Typer = app, name: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register `f(call, …)` as a command that also takes the shared options."""
 
@@ -86,6 +96,7 @@ def command(group: typer.Typer = app, name: str | None = None) -> Callable[[Call
         @wraps(f)
         def run(**values: Any) -> None:
             common = {key: values.pop(key) for key in SHARED}
+            _must_be_text(values)
             f(Call(common["as_json"], common["config"], common["home"], common["quiet"], common["verbose"]), **values)
 
         del run.__wrapped__  # typer would follow it to the signature without `call`

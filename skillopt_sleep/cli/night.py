@@ -191,8 +191,7 @@ def silent_sources(counts: HarvestCounts) -> NeedsPerson | None:
     if not silent:
         return None
     more = f" (and {len(silent) - 1} more)" if len(silent) > 1 else ""
-    read = ", ".join(harvester.agent for harvester in harvesters())
-    remedy = f"Transcripts of {read} are read; where it holds some, run `skillopt-sleep doctor`"
+    remedy = "`skillopt-sleep init` lists the agents that are read; if it is one of theirs, its format has changed"
     return NeedsPerson(silent[0].reason + more, where=silent[0].path, remedy=remedy)
 
 
