@@ -33,9 +33,9 @@ from skillopt_sleep.redact import Redactor
 from skillopt_sleep.review import targets
 from skillopt_sleep.store.asked import uses
 from skillopt_sleep.store.engine import Store
-from skillopt_sleep.store.sessions import agents_of
 from skillopt_sleep.store.ledgers import Completions, Spending, spent
 from skillopt_sleep.store.nights import nights
+from skillopt_sleep.store.sessions import agents_of
 
 if TYPE_CHECKING:
     from skillopt_core.asking import Complete
