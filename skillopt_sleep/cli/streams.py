@@ -30,6 +30,8 @@ def last() -> None:
             os.fstat(descriptor)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+    if sys.stdin is None:
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115  (as long as the process)
     sys.stdout, sys.stderr = _lasting(1, sys.stdout), _lasting(2, sys.stderr)
 
 
