@@ -21,7 +21,7 @@ from skillopt_harvesters.model import Batch, Cursor, Source, Trouble
 from skillopt_harvesters.turns import Conversation, new_facts
 from skillopt_harvesters.walk import files_below, head_records
 
-PARSER = 1
+PARSER = 2
 AGENT = "claude-code"
 MARKS = {
     "summary": "leafUuid",

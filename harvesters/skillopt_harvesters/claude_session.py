@@ -28,11 +28,9 @@ SILENT = {
 }
 GIVEN = 20
 """From this length on an id is one that the API gave, and unique by itself."""
-STRUCTURED = {
-    "Bash": (b'"interrupted":true', b'"interrupted": true', b"returnCodeInterpretation"),
-    "AskUserQuestion": (b'"answers"',),
-}
-"""Tools whose structured result is looked into, and what it must hold to be worth it."""
+SHELL, QUESTION = "Bash", "AskUserQuestion"
+"""Tools whose structured result is looked into."""
+CALL, AGENT, OPEN, OK = Kind.CALL, Author.AGENT, Outcome.OPEN, Outcome.OK
 
 
 class ClaudeFold(ClaudeRecords):
@@ -76,7 +74,7 @@ class ClaudeFold(ClaudeRecords):
             self.result(record, block)
         if record.is_sidechain or self.subagent:
             self.skipped["sub-agent's prompt" if not results else "tool result"] += 1
-        elif results or record.tool_use_result != shapes.NOTHING:
+        elif results or record.tool_use_result is not None:
             self.skipped["tool result"] += 1
             if any(classify(text).kind is Kind.INTERRUPT for text in texts):
                 self.interrupted(record)
@@ -190,15 +188,15 @@ class ClaudeFold(ClaudeRecords):
         self.call(
             Event(
                 key=name if len(name) >= GIVEN else f"{self.key(record)}:{name}",
-                kind=Kind.CALL,
-                author=Author.AGENT,
+                kind=CALL,
+                author=AGENT,
                 offset=self.start,
                 length=self.end - self.start,
                 at_ms=self.now(),
                 call_id=name,
                 tool=block.name or "",
                 arguments=clip.arguments(block.input),
-                outcome=Outcome.OPEN,
+                outcome=OPEN,
                 message_id=spent,
                 agent_id=self.aside_id(record),
             )
@@ -214,9 +212,10 @@ class ClaudeFold(ClaudeRecords):
         if block.is_error:
             self.unsuccessful(record, call, unwrapped(text_of(block.content)))
             return
-        outcome, meaning = Outcome.OK, ""
-        if call.tool in STRUCTURED:
-            outcome, meaning = self.structured(record, call)
+        outcome, meaning = OK, ""
+        facts = record.tool_use_result
+        if type(facts) is shapes.Facts and (call.tool == SHELL or call.tool == QUESTION):
+            outcome, meaning = self.structured(record, call, facts)
         content = block.content
         seen = glance(content) if is_text(content) else glance_of(text_of(content))
         opened = self.succeeded(call, seen if seen.length or not meaning else glance_of(meaning), outcome)
@@ -230,20 +229,20 @@ class ClaudeFold(ClaudeRecords):
         if said:
             self.rejected(call, self.event(record, Kind.REJECTION, Author.PERSON), said)
 
-    def structured(self, record: Record, call: Event) -> tuple[Outcome, str]:
+    def structured(self, record: Record, call: Event, facts: shapes.Facts) -> tuple[Outcome, str]:
         """What the structured result says beyond the text: an interruption, an exit code's meaning, given answers."""
-        raw = bytes(record.tool_use_result)
-        if not any(mark in raw for mark in STRUCTURED[call.tool]):
-            return Outcome.OK, ""
-        facts = part(shapes.result_facts, record.tool_use_result, None)
-        if facts is None:
-            return Outcome.OK, ""
-        if facts.answers:
-            said = "\n".join(f"{question} {answer}" for question, answer in facts.answers.items())
+        answers = part(shapes.answers, facts.answers, None) if call.tool == QUESTION else None
+        if answers:
+            said = "\n".join(f"{question} {answer}" for question, answer in answers.items())
             event = self.event(record, Kind.FEEDBACK, Author.PERSON, clip.words(said))
             key = f"{call.key}:answers"
             self.emit(msgspec.structs.replace(event, key=key, call_id=call.call_id, head="answers"))
-        return Outcome.INTERRUPTED if facts.interrupted else Outcome.OK, facts.return_code_interpretation or ""
+        interrupted = bytes(facts.interrupted) == b"true"
+        meaning = facts.return_code_interpretation
+        return (
+            Outcome.INTERRUPTED if interrupted and (answers or call.tool == SHELL) else OK,
+            "" if meaning == shapes.NOTHING else part(shapes.text, meaning, ""),
+        )
 
 
 def text_of(raw: msgspec.Raw) -> str:

@@ -19,7 +19,7 @@ class Tokens(msgspec.Struct, gc=False):
     cache_creation_input_tokens: int | None = None
 
 
-class Block(msgspec.Struct):
+class Block(msgspec.Struct, gc=False):
     """One content block: text, thinking, tool_use, tool_result, image, document …"""
 
     type: str | None = None
@@ -32,7 +32,7 @@ class Block(msgspec.Struct):
     is_error: bool | None = None
 
 
-class Message(msgspec.Struct):
+class Message(msgspec.Struct, gc=False):
     id: str | None = None
     role: str | None = None
     model: str | None = None
@@ -40,7 +40,7 @@ class Message(msgspec.Struct):
     usage: Tokens | None = None
 
 
-class Record(Line, rename="camel"):
+class Record(Line, gc=False, rename="camel"):
     """One line."""
 
     type: str | None = None
@@ -60,7 +60,7 @@ class Record(Line, rename="camel"):
     source_tool_use_id: str | None = msgspec.field(default=None, name="sourceToolUseID")
     tool_denial_kind: str | None = None
     message: Message | None = None
-    tool_use_result: msgspec.Raw = NOTHING
+    tool_use_result: Facts | str | float | bool | list[msgspec.Raw] | None = None
     origin: msgspec.Raw = NOTHING
     plan_content: msgspec.Raw = NOTHING
     attachment: msgspec.Raw = NOTHING
@@ -74,24 +74,24 @@ class Record(Line, rename="camel"):
     relocated_cwd: str | None = None
 
 
-class TextPart(msgspec.Struct):
+class Facts(msgspec.Struct, gc=False, rename="camel"):
+    """What a tool's structured result may say beyond its text; what it holds is no promise."""
+
+    interrupted: msgspec.Raw = NOTHING
+    return_code_interpretation: msgspec.Raw = NOTHING
+    answers: msgspec.Raw = NOTHING
+
+
+class TextPart(msgspec.Struct, gc=False):
     type: str | None = None
     text: str | None = None
 
 
-class Facts(msgspec.Struct, rename="camel"):
-    """What a tool's structured result may say beyond its text."""
-
-    interrupted: bool | None = None
-    return_code_interpretation: str | None = None
-    answers: dict[str, object] | None = None
-
-
-class Kinded(msgspec.Struct):
+class Kinded(msgspec.Struct, gc=False):
     kind: str | None = None
 
 
-class Attachment(msgspec.Struct, rename="camel"):
+class Attachment(msgspec.Struct, gc=False, rename="camel"):
     type: str | None = None
     prompt: msgspec.Raw = NOTHING
     command_mode: str | None = None
@@ -101,23 +101,23 @@ class Attachment(msgspec.Struct, rename="camel"):
     skills: list[NamedSkill] | None = None
 
 
-class NamedSkill(msgspec.Struct):
+class NamedSkill(msgspec.Struct, gc=False):
     name: str | None = None
     path: str | None = None
 
 
-class Worktree(msgspec.Struct, rename="camel"):
+class Worktree(msgspec.Struct, gc=False, rename="camel"):
     original_cwd: str | None = None
 
 
-class Failure(msgspec.Struct):
+class Failure(msgspec.Struct, gc=False):
     message: str | None = None
 
 
 blocks = msgspec.json.Decoder(str | list[Block])
 text_parts = msgspec.json.Decoder(str | list[TextPart])
 text = msgspec.json.Decoder(str)
-result_facts = msgspec.json.Decoder(Facts)
+answers = msgspec.json.Decoder(dict[str, object])
 kinded = msgspec.json.Decoder(Kinded)
 attachments = msgspec.json.Decoder(Attachment)
 worktrees = msgspec.json.Decoder(Worktree)
@@ -128,6 +128,8 @@ def contents(content: str | list[Block] | None) -> tuple[list[str], list[Block],
     """Texts, tool results and the number of images of a content."""
     if content is None or isinstance(content, str):
         return [content] if content else [], [], 0
+    if len(content) == 1 and content[0].type == "tool_result":
+        return [], content, 0
     texts = [block.text for block in content if block.type == "text" and block.text]
     results = [block for block in content if block.type == "tool_result"]
     return texts, results, sum(block.type == "image" for block in content)

@@ -22,7 +22,7 @@ from skillopt_harvesters.model import Batch, Cursor, Source, Trouble
 from skillopt_harvesters.turns import Conversation, new_facts
 from skillopt_harvesters.walk import HEAD_BYTES, files_below, head_records
 
-PARSER = 1
+PARSER = 2
 AGENT = "codex"
 MAGIC = b"\x28\xb5\x2f\xfd"
 WRAPPED = {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}

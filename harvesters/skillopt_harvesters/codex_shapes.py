@@ -12,7 +12,7 @@ from skillopt_harvesters.jsonl import Line
 NOTHING = msgspec.Raw(b"null")
 
 
-class Payload(Line):
+class Payload(Line, gc=False):
     """What a payload of any kind may hold. What takes several forms is kept raw."""
 
     type: str | None = None
@@ -52,7 +52,7 @@ class Payload(Line):
     user_facing_hint: str | None = None
 
 
-class Record(Payload):
+class Record(Payload, gc=False):
     """One line."""
 
     payload: Payload | None = None
@@ -60,14 +60,14 @@ class Record(Payload):
     instructions: msgspec.Raw = NOTHING
 
 
-class Piece(msgspec.Struct):
+class Piece(msgspec.Struct, gc=False):
     """An item of a message's content, or of a tool's output."""
 
     type: str | None = None
     text: str | None = None
 
 
-class Output(msgspec.Struct):
+class Output(msgspec.Struct, gc=False):
     """A call's output as an object."""
 
     content: msgspec.Raw = NOTHING
@@ -75,18 +75,18 @@ class Output(msgspec.Struct):
     success: bool | None = None
 
 
-class Metadata(msgspec.Struct):
+class Metadata(msgspec.Struct, gc=False):
     exit_code: int | None = None
 
 
-class ShellOutput(msgspec.Struct, forbid_unknown_fields=False):
+class ShellOutput(msgspec.Struct, gc=False, forbid_unknown_fields=False):
     """Older builds put this JSON into the output text."""
 
     output: str
     metadata: Metadata
 
 
-class Tokens(msgspec.Struct):
+class Tokens(msgspec.Struct, gc=False):
     input_tokens: int | None = None
     cached_input_tokens: int | None = None
     cache_write_input_tokens: int | None = None
@@ -94,12 +94,12 @@ class Tokens(msgspec.Struct):
     total_tokens: int | None = None
 
 
-class TokenInfo(msgspec.Struct):
+class TokenInfo(msgspec.Struct, gc=False):
     total_token_usage: Tokens | None = None
     last_token_usage: Tokens | None = None
 
 
-class Item(msgspec.Struct):
+class Item(msgspec.Struct, gc=False):
     """What an `item_completed` event reports."""
 
     type: str | None = None
@@ -110,7 +110,7 @@ class Item(msgspec.Struct):
     result: msgspec.Raw = NOTHING
 
 
-class Result(msgspec.Struct, rename={"is_error": "isError", "ok": "Ok", "err": "Err"}):
+class Result(msgspec.Struct, gc=False, rename={"is_error": "isError", "ok": "Ok", "err": "Err"}):
     """What an MCP tool gave, also as Rust writes a result."""
 
     is_error: bool | None = None
@@ -118,13 +118,13 @@ class Result(msgspec.Struct, rename={"is_error": "isError", "ok": "Ok", "err": "
     err: msgspec.Raw = NOTHING
 
 
-class Git(msgspec.Struct):
+class Git(msgspec.Struct, gc=False):
     commit_hash: str | None = None
     branch: str | None = None
     repository_url: str | None = None
 
 
-class Failure(msgspec.Struct):
+class Failure(msgspec.Struct, gc=False):
     message: str | None = None
 
 

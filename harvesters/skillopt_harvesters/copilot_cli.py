@@ -19,7 +19,7 @@ from skillopt_harvesters.turns import Conversation, new_facts
 from skillopt_harvesters.walk import files_below, head_records
 from skillopt_harvesters.whole import read_head
 
-PARSER = 1
+PARSER = 2
 AGENT = "copilot-cli"
 EVENTS = "events.jsonl"
 FAMILIES = ("session.", "assistant.", "user.message", "tool.execution_", "system.", "hook.", "permission.")

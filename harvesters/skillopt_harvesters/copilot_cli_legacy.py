@@ -15,7 +15,7 @@ from skillopt_harvesters.jsonl import clean_text, objects
 from skillopt_harvesters.model import Author, Batch, Cursor, Event, Kind, Outcome, SessionFacts, Source, Trouble
 from skillopt_harvesters.whole import Document, batch_of, content_of, unchanged
 
-PARSER = 1
+PARSER = 2
 AGENT = "copilot-cli"
 LISTS = ("timeline", "chatMessages", "history", "messages")
 PERSONS = {"user", "human"}

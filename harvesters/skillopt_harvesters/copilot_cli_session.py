@@ -238,7 +238,7 @@ class CopilotFold(TurnFold[Record]):
             self.opened(record, data.tool_call_id, data.tool_name or "", data.arguments, "")
 
     def opened(self, record: Record, name: str, tool: str, arguments: msgspec.Raw, spent: str) -> None:
-        inner = part(shapes.text, arguments, None)
+        inner = part(shapes.text, arguments, None) if is_text(arguments) else None
         self.call(
             Event(
                 key=f"{self.key(record)}:{name}",

@@ -9,7 +9,7 @@ from skillopt_harvesters.jsonl import Line
 NOTHING = msgspec.Raw(b"null")
 
 
-class Context(msgspec.Struct, rename="camel"):
+class Context(msgspec.Struct, gc=False, rename="camel"):
     cwd: str | None = None
     git_root: str | None = None
     branch: str | None = None
@@ -17,17 +17,17 @@ class Context(msgspec.Struct, rename="camel"):
     repository: str | None = None
 
 
-class ToolRequest(msgspec.Struct, rename="camel"):
+class ToolRequest(msgspec.Struct, gc=False, rename="camel"):
     tool_call_id: str | None = None
     name: str | None = None
     arguments: msgspec.Raw = NOTHING
 
 
-class ShellExecution(msgspec.Struct, rename="camel"):
+class ShellExecution(msgspec.Struct, gc=False, rename="camel"):
     exit_code: int | None = None
 
 
-class Data(msgspec.Struct, rename="camel"):
+class Data(msgspec.Struct, gc=False, rename="camel"):
     """What the `data` of any event may hold. What takes several forms is kept raw."""
 
     session_id: str | None = None
@@ -69,7 +69,7 @@ class Data(msgspec.Struct, rename="camel"):
     detached_from_spawning_parent_session_id: str | None = None
 
 
-class Record(Line, rename="camel"):
+class Record(Line, gc=False, rename="camel"):
     """One line. The last fields are those of flat logs without `data`."""
 
     type: str | None = None
@@ -83,7 +83,7 @@ class Record(Line, rename="camel"):
     result: msgspec.Raw = NOTHING
 
 
-class Result(msgspec.Struct):
+class Result(msgspec.Struct, gc=False):
     """A tool's result, or how a permission was answered."""
 
     content: msgspec.Raw = NOTHING
@@ -91,16 +91,16 @@ class Result(msgspec.Struct):
     feedback: str | None = None
 
 
-class Failure(msgspec.Struct):
+class Failure(msgspec.Struct, gc=False):
     message: str | None = None
     code: str | None = None
 
 
-class Asked(msgspec.Struct, rename="camel"):
+class Asked(msgspec.Struct, gc=False, rename="camel"):
     tool_call_id: str | None = None
 
 
-class Tokens(msgspec.Struct, rename="camel"):
+class Tokens(msgspec.Struct, gc=False, rename="camel"):
     model: str | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -109,11 +109,11 @@ class Tokens(msgspec.Struct, rename="camel"):
     api_call_id: str | None = None
 
 
-class Metric(msgspec.Struct):
+class Metric(msgspec.Struct, gc=False):
     usage: Tokens | None = None
 
 
-class Snapshot(msgspec.Struct, rename="camel"):
+class Snapshot(msgspec.Struct, gc=False, rename="camel"):
     model_metrics: dict[str, Metric] | None = None
 
 

@@ -20,7 +20,7 @@ from skillopt_harvesters.vscode_shapes import Entry, Request, Session
 from skillopt_harvesters.walk import files_below, head_records
 from skillopt_harvesters.whole import CHUNK, Document, batch_of, content_of, read_head, unchanged
 
-PARSER = 1
+PARSER = 2
 AGENT = "copilot-vscode"
 PRODUCTS = ("Code", "Code - Insiders", "Code - Exploration", "VSCodium", "Cursor", "Windsurf")
 SERVERS = (".vscode-server", ".vscode-server-insiders", ".vscode-remote")

@@ -25,8 +25,15 @@ USAGE_KEEP = 64
 """Messages whose tokens may still be corrected by a later line."""
 TOKENS_MOST = 1 << 40
 """No message takes more; numbers without end are no numbers of tokens."""
+MINUTES = 4096
+"""Minutes whose beginning is remembered."""
 CLOCK_SKEW_MS = 2 * 86_400_000
 """A record may be so much younger than its file; a later time is no time."""
+
+
+_minutes: dict[str, int] = {}
+_SECONDS = {f"{second:02d}.": second * 1000 for second in range(60)}
+_MILLISECONDS = {f"{ms:03d}": ms for ms in range(1000)}
 
 
 class Common(msgspec.Struct, kw_only=True):
@@ -81,7 +88,8 @@ class Fold(Generic[T]):
 
     def spend(self, usage: Usage) -> None:
         """Tokens of a message: the most that any of its lines says."""
-        if max(usage.input, usage.output, usage.cache_read, usage.cache_write) > TOKENS_MOST:
+        most = TOKENS_MOST
+        if usage.input > most or usage.output > most or usage.cache_read > most or usage.cache_write > most:
             self.skipped["impossible tokens"] += 1
             return
         known = self.common.usage.get(usage.key)
@@ -99,8 +107,10 @@ class Fold(Generic[T]):
 
     def now(self) -> int | None:
         """The time of the record at hand."""
-        if self.stamp is not self._stamped:
-            self._stamped, self._ms = self.stamp, self.at(self.stamp)
+        stamp = self.stamp
+        if stamp is not self._stamped:
+            ms = to_ms(stamp)
+            self._stamped, self._ms = stamp, None if ms is not None and ms > self.latest_ms else ms
         return self._ms
 
     def at(self, stamp: str | float | None) -> int | None:
@@ -256,6 +266,21 @@ def batches(
 
 def to_ms(stamp: Any) -> int | None:
     """UTC milliseconds of a time as agents write it: ISO 8601, epoch seconds or epoch milliseconds."""
+    if type(stamp) is str and len(stamp) == 24 and stamp[-1] == "Z":  # what nearly all write, minute by minute
+        minute, second, ms = _minutes.get(stamp[:17]), _SECONDS.get(stamp[17:20]), _MILLISECONDS.get(stamp[20:23])
+        if minute is not None and second is not None and ms is not None:
+            return minute + second + ms
+        whole = slow_ms(stamp)
+        if whole is not None and second is not None and ms is not None:
+            if len(_minutes) >= MINUTES:
+                _minutes.clear()
+            _minutes[stamp[:17]] = whole - second - ms
+        return whole
+    return slow_ms(stamp)
+
+
+def slow_ms(stamp: Any) -> int | None:
+    """`to_ms` of a time in any of its forms."""
     if isinstance(stamp, str):
         try:
             moment = datetime.fromisoformat(stamp)

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import NamedTuple
-from zlib import crc32
 
 import msgspec
+from xxhash import xxh3_64_hexdigest
 
 from skillopt_harvesters.clip import before_cut
 from skillopt_harvesters.jsonl import REFUSED, clean_text
@@ -16,9 +16,13 @@ from skillopt_harvesters.model import HEAD
 GLANCE = HEAD + 64
 """Bytes of a written string that are decoded for its head."""
 AHEAD = b"\\"
-
+LONGEST_ESCAPE = 12
+"""Bytes of an escape, at most: a pair of surrogates."""
 
 _text = msgspec.json.Decoder(str)
+
+fingerprint = xxh3_64_hexdigest
+"""Tells outputs apart at the speed of memory: 16 hex digits. No protection against those who want two to be alike."""
 
 
 class Glance(NamedTuple):
@@ -27,11 +31,6 @@ class Glance(NamedTuple):
     length: int
     fingerprint: str
     head: str
-
-
-def fingerprint(written: bytes | memoryview) -> str:
-    """Tells outputs apart, cheaply: CRC-32 and length, hex. No protection against those who want two to be alike."""
-    return f"{crc32(written):08x}{len(written):08x}"
 
 
 def glance(raw: msgspec.Raw) -> Glance:
@@ -62,7 +61,10 @@ def opening(written: memoryview, start: int = 1, size: int = GLANCE) -> str:
     """The characters of a string as it is written, from its byte `start` on, from at most `size` of its bytes."""
     if len(written) - 1 - start <= size:
         return unescaped(bytes(written[start:-1]))
-    head = unhalved(bytes(written[start : start + size]))
+    head = bytes(written[start : start + size])
+    if head.find(AHEAD, size - LONGEST_ESCAPE) < 0 and head[-1] < 0x80:
+        return unescaped(head)
+    head = unhalved(head)
     cut = head.rfind(b"\\u", size - 8)
     if cut > 0 and len(head) - cut < 6:
         head = unhalved(head[: cut + 1])

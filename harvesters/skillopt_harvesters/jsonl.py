@@ -12,6 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Generic, TypeVar, get_args, get_origin
 
 import msgspec
@@ -21,7 +22,7 @@ from skillopt_harvesters.bytestream import Window
 T = TypeVar("T", bound=msgspec.Struct)
 
 
-class Line(msgspec.Struct):
+class Line(msgspec.Struct, gc=False):
     """A record of a line; what all formats have in common."""
 
     timestamp: str | int | float | None = None
@@ -35,6 +36,7 @@ JOIN_BYTES = 1 << 20
 RESYNC_WORK = 8 << 20
 """Characters that the search for a whole record behind a cut-off one may try."""
 AROUND = b" \t\r\0"
+NULL = msgspec.Raw(b"null")
 
 _scan = json.JSONDecoder(strict=False, parse_constant=lambda _: None)
 
@@ -277,8 +279,12 @@ def clean_json(value: Any) -> bytes:
 
 def part(decoder: msgspec.json.Decoder[Any], raw: msgspec.Raw, otherwise: Any) -> Any:
     """A field that was kept raw, decoded; cleaned first where it must be; `otherwise` if it is of another shape."""
+    if raw == NULL and not takes_null(decoder):
+        return otherwise
     try:
         return decoder.decode(raw)
+    except msgspec.ValidationError:
+        return otherwise  # sound JSON of another shape
     except REFUSED:
         pass
     try:
@@ -286,6 +292,15 @@ def part(decoder: msgspec.json.Decoder[Any], raw: msgspec.Raw, otherwise: Any) -
         return decoder.decode(clean_json(_scan.decode(text)))
     except (*REFUSED, ValueError):
         return otherwise
+
+
+@cache
+def takes_null(decoder: msgspec.json.Decoder[Any]) -> bool:
+    try:
+        decoder.decode(NULL)
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 def objects(text: str) -> Iterator[Any]:

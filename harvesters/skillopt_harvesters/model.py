@@ -74,7 +74,7 @@ class Event(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     arguments: str = ""  # JSON text, at most KEEP + MARGIN characters
     outcome: Outcome | None = None
     output_length: int = 0  # bytes of the output as it is written in the transcript, characters of an error's text
-    output_digest: str = ""  # CRC-32 and length of the whole output as written, hex; of a skill's text its blake2b-128
+    output_digest: str = ""  # XXH3-64 of the whole output as written, hex; of a skill's text its blake2b-128
     head: str = ""
     message_id: str = ""
     agent_id: str = ""  # set where a sub-agent speaks inside its parent's file
