@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 import msgspec
 
 from skillopt_harvesters import claude_shapes as shapes
@@ -13,7 +16,7 @@ from skillopt_harvesters.bytestream import digest
 from skillopt_harvesters.claude_queue import Queue, Queued
 from skillopt_harvesters.claude_shapes import Record, contents
 from skillopt_harvesters.claude_words import classify
-from skillopt_harvesters.jsonl import part
+from skillopt_harvesters.jsonl import Stretch, part
 from skillopt_harvesters.model import Author, Event, Kind, Origin, Source, Usage
 from skillopt_harvesters.turns import OPEN_KEEP, Conversation, TurnFold
 
@@ -21,6 +24,10 @@ SKILL_BODY = "Base directory for this skill:"
 IMAGE = "[image]"
 AGAIN_KEEP = 1024
 """Typed texts of a session that are remembered."""
+MOVES = ("worktree-state", "relocated")
+HANDLED = {"user", "assistant", "system", "queue-operation", "attachment", "custom-title", "ai-title", *MOVES}
+BY_THEMSELVES = {None, *MOVES}
+"""Kinds of records at which the order of a stretch's facts matters, or is not known."""
 ERRORS = ("api_error", "error", "api_refusal", "model_refusal_fallback")
 
 
@@ -47,26 +54,32 @@ class ClaudeRecords(TurnFold[Record]):
         self.s = state
         self.queue = Queue(state.queue, self.emit, self.withdraw)
         self.subagent = subagent
+        self.one_by_one = False
 
-    def common_facts(self, record: Record) -> None:
-        facts = self.facts
-        cwds = facts.cwds
-        if record.cwd and (not cwds or cwds[-1] != record.cwd):
-            self.been_in(record.cwd)
-        if record.git_branch:
-            facts.branch = record.git_branch
-        if record.version:
-            facts.agent_version = record.version
-        session = record.session_id
-        if session:
-            names = self.s.names
-            names[session] = names.get(session, 0) + 1
-        if record.is_sidechain:
-            self.s.aside += 1
-        else:
-            self.s.main += 1
-        if record.entrypoint and record.entrypoint.startswith("sdk"):
-            self.s.machine = True
+    def add(self, stretch: Stretch[Record]) -> None:
+        """A stretch's facts are taken together, unless a record of it may change what those before it said."""
+        self.one_by_one = not BY_THEMSELVES.isdisjoint([record.type for record in stretch.records])
+        if not self.one_by_one:
+            self.common_facts([record for record in stretch.records if record.type in HANDLED])
+        super().add(stretch)
+
+    def common_facts(self, records: Sequence[Record]) -> None:
+        """What records say in passing: where, in whose session, by which version."""
+        facts, state = self.facts, self.s
+        for cwd in dict.fromkeys([record.cwd for record in records]):
+            self.been_in(cwd)
+        branches = [record.git_branch for record in records if record.git_branch]
+        versions = [record.version for record in records if record.version]
+        facts.branch = branches[-1] if branches else facts.branch
+        facts.agent_version = versions[-1] if versions else facts.agent_version
+        for session, times in Counter([record.session_id for record in records]).items():
+            if session:
+                state.names[session] = state.names.get(session, 0) + times
+        aside = len([record for record in records if record.is_sidechain])
+        state.aside += aside
+        state.main += len(records) - aside
+        if any(entry is not None and entry.startswith("sdk") for entry in {record.entrypoint for record in records}):
+            state.machine = True
 
     def key(self, record: Record) -> str:
         """Stable over resumes, forks and copies: the record's uuid, made unique where it is a made-up one."""

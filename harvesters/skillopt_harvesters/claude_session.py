@@ -18,7 +18,7 @@ from skillopt_harvesters.bytestream import digest
 from skillopt_harvesters.claude_records import IMAGE, ClaudeRecords, State
 from skillopt_harvesters.claude_shapes import Block, Record, contents
 from skillopt_harvesters.claude_words import PLAN, Words, classify, outcome_of_error, refusal_words, unwrapped
-from skillopt_harvesters.glance import glance, glance_of, is_text
+from skillopt_harvesters.glance import glance, glance_of
 from skillopt_harvesters.jsonl import part
 from skillopt_harvesters.model import Author, Event, Kind, Outcome, Source
 
@@ -30,7 +30,7 @@ GIVEN = 20
 """From this length on an id is one that the API gave, and unique by itself."""
 SHELL, QUESTION = "Bash", "AskUserQuestion"
 """Tools whose structured result is looked into."""
-CALL, AGENT, OPEN, OK = Kind.CALL, Author.AGENT, Outcome.OPEN, Outcome.OK
+ANSWER, CALL, AGENT, OPEN, OK = Kind.ANSWER, Kind.CALL, Author.AGENT, Outcome.OPEN, Outcome.OK
 
 
 class ClaudeFold(ClaudeRecords):
@@ -54,7 +54,8 @@ class ClaudeFold(ClaudeRecords):
         kind = record.type or (record.message.role if record.message else None) or ""
         handle = self.handlers.get(kind)
         if handle is not None:
-            self.common_facts(record)
+            if self.one_by_one:
+                self.common_facts((record,))
             handle(record)
             return True
         if kind in SILENT:
@@ -163,7 +164,8 @@ class ClaudeFold(ClaudeRecords):
         if message.model == "<synthetic>":
             self.skipped["synthetic answer"] += 1
             return
-        self.used(message.model)
+        if message.model not in self.facts.models:
+            self.used(message.model)
         spent = self.message_key(record)
         if message.usage is not None:
             self.tokens(record, spent)
@@ -180,8 +182,19 @@ class ClaudeFold(ClaudeRecords):
     def said(self, record: Record, spent: str, text: str) -> None:
         if not record.is_sidechain or self.subagent:
             self.talk.turn = self.talk.turn or f"{record.session_id or ''}/{self.named}"
-            event = self.event(record, Kind.ANSWER, Author.AGENT, clip.words(text))
-            self.answered(msgspec.structs.replace(event, message_id=spent))
+            self.answered(
+                Event(
+                    key=f"{self.talk.turn}:answer",
+                    kind=ANSWER,
+                    author=AGENT,
+                    offset=self.start,
+                    length=self.end - self.start,
+                    at_ms=self.now(),
+                    text=clip.words(text),
+                    message_id=spent,
+                    agent_id=self.aside_id(record),
+                )
+            )
 
     def called(self, record: Record, spent: str, block: Block) -> None:
         name = block.id or ""
@@ -217,7 +230,7 @@ class ClaudeFold(ClaudeRecords):
         if type(facts) is shapes.Facts and (call.tool == SHELL or call.tool == QUESTION):
             outcome, meaning = self.structured(record, call, facts)
         content = block.content
-        seen = glance(content) if is_text(content) else glance_of(text_of(content))
+        seen = glance(content) or glance_of(text_of(content))
         opened = self.succeeded(call, seen if seen.length or not meaning else glance_of(meaning), outcome)
         if opened is not None:
             self.s.skills[name] = opened

@@ -18,6 +18,8 @@ from skillopt_harvesters.jsonl import part
 from skillopt_harvesters.model import Author, Event, Kind, Origin, Outcome
 from skillopt_harvesters.turns import OPEN_KEEP
 
+UNSPENT_KEEP = 16
+"""Calls of one message that wait for its tokens."""
 COPIED_WITHIN_MS = 2000
 """A fork writes what it inherited in one go, at its beginning."""
 SILENT_EVENTS = {
@@ -31,6 +33,7 @@ SILENT_EVENTS = {
 }
 SILENT_ITEMS = {"reasoning", "ghost_snapshot", "compaction", "other", "agent_message", "tool_search_output"}
 SILENT = {"world_state", "inter_agent_communication", "inter_agent_communication_metadata"}
+CALL, AGENT, OPEN = Kind.CALL, Author.AGENT, Outcome.OPEN
 CALLS = {
     *("function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call"),
     "image_generation_call",
@@ -178,15 +181,15 @@ class CodexFold(CodexTurns):
         tool = payload.name or kind.removesuffix("_call")
         call = Event(
             key=f"{self.s.thread}:{name}",
-            kind=Kind.CALL,
-            author=Author.AGENT,
+            kind=CALL,
+            author=AGENT,
             offset=self.start,
             length=self.end - self.start,
             at_ms=self.now(),
             call_id=name,
             tool=tool,
             arguments=arguments_of(payload),
-            outcome=Outcome.OPEN,
+            outcome=OPEN,
             message_id=self.s.spent,
         )
         self.call(call)
@@ -204,11 +207,10 @@ class CodexFold(CodexTurns):
             self.skipped["result without its call"] += 1
             return
         verdict = self.s.verdicts.pop(call.call_id, None)
-        if is_text(payload.output):
-            known = glance_at(payload.output, verdict)
-            if known is not None:
-                self.done(call, known)
-                return
+        known = glance_at(payload.output, verdict)
+        if known is not None:
+            self.done(call, known)
+            return
         found = part(shapes.output, payload.output, "")
         if isinstance(found, shapes.Output):
             verdict = found.success if found.success is not None else verdict
@@ -231,8 +233,10 @@ class CodexFold(CodexTurns):
     def unpaid(self, call: Event) -> None:
         """Remember a call that was emitted before its message's tokens were known."""
         if not call.message_id:
-            self.s.unspent.append(self.events[call.key])
-            del self.s.unspent[:-OPEN_KEEP]
+            unspent = self.s.unspent
+            unspent.append(self.events[call.key])
+            if len(unspent) > UNSPENT_KEEP:
+                del unspent[0]
 
     # -- events
 
@@ -304,7 +308,7 @@ def arguments_of(payload: Payload) -> str:
     """A call's arguments as JSON text: they come as JSON inside a string, as an object, or as free text."""
     for raw in (payload.arguments, payload.input, payload.action):
         if raw != NOTHING:
-            text = part(shapes.text, raw, None)
+            text = part(shapes.text, raw, None) if is_text(raw) else None
             if text is None:
                 return clip.arguments(raw)
             return clip.arguments(text) if text.lstrip()[:1] == "{" else clip.fitted({"input": text})

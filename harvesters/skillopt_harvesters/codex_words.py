@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from skillopt_harvesters.codex_shapes import shell_output
-from skillopt_harvesters.glance import GLANCE, Glance, fingerprint, opening, shown, unescaped
+from skillopt_harvesters.glance import GLANCE, QUOTE, Glance, fingerprint, opening, shown, unescaped
 from skillopt_harvesters.jsonl import REFUSED
 from skillopt_harvesters.model import Kind, Outcome
 
@@ -145,9 +145,11 @@ def ending(text: str, verdict: bool | None) -> Ending:
 
 
 def glance_at(raw: msgspec.Raw, verdict: bool | None) -> Glance | None:
-    """What is kept of an output that stands raw in its record and is seen to be a success by its first and last bytes;
-    None where it must be looked at whole."""
+    """What is kept of an output that stands raw in its record, a string that is seen to be a success by its first and
+    last bytes; None where it must be looked at whole."""
     written = memoryview(raw)
+    if written[0] != QUOTE:
+        return None
     first = bytes(written[:LOOK])
     if first.startswith(SHELL_JSON):
         _, found, after = bytes(written[-LOOK:]).rpartition(b'\\"exit_code\\":')

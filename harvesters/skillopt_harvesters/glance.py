@@ -16,6 +16,7 @@ from skillopt_harvesters.model import HEAD
 GLANCE = HEAD + 64
 """Bytes of a written string that are decoded for its head."""
 AHEAD = b"\\"
+QUOTE = 0x22
 LONGEST_ESCAPE = 12
 """Bytes of an escape, at most: a pair of surrogates."""
 
@@ -33,9 +34,11 @@ class Glance(NamedTuple):
     head: str
 
 
-def glance(raw: msgspec.Raw) -> Glance:
-    """What is kept of a string that stands raw in a record."""
+def glance(raw: msgspec.Raw) -> Glance | None:
+    """What is kept of a string that stands raw in a record; None of what is no string."""
     written = memoryview(raw)
+    if written[0] != QUOTE:
+        return None
     length = len(written)
     return Glance(length - 2, fingerprint(written), shown(opening(written), length))
 
@@ -54,7 +57,7 @@ def shown(head: str, length: int) -> str:
 
 
 def is_text(raw: msgspec.Raw) -> bool:
-    return memoryview(raw)[0] == 0x22
+    return memoryview(raw)[0] == QUOTE
 
 
 def opening(written: memoryview, start: int = 1, size: int = GLANCE) -> str:

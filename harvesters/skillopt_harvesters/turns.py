@@ -15,6 +15,7 @@ from skillopt_harvesters.model import Author, Event, Kind, Outcome, SessionFacts
 from skillopt_harvesters.skills import skill_event
 
 T = TypeVar("T", bound=Line)
+OK = Outcome.OK
 
 REASON_WITHIN_MS = 15 * 60_000
 """A prompt later than this after a refusal without words is a new request and not its reason."""
@@ -77,11 +78,12 @@ class TurnFold(Fold[T]):
             return
         self.talk.refused = None
         before = self.talk.answer
-        text = event.text
+        text, key = event.text, f"{self.talk.turn or self.named}:answer"
         if before is not None and before.message_id and before.message_id == event.message_id:
             text = clip.words(f"{before.text}\n{text}")
-        key = f"{self.talk.turn or self.named}:answer"
-        self.talk.answer = msgspec.structs.replace(event, key=key, text=text)
+        if text is not event.text or key != event.key:
+            event = msgspec.structs.replace(event, key=key, text=text)
+        self.talk.answer = event
 
     def end_turn(self) -> None:
         if self.talk.answer is not None:
@@ -100,11 +102,11 @@ class TurnFold(Fold[T]):
         self.fresh.discard(name)
         return self.talk.calls.pop(name, None)
 
-    def succeeded(self, call: Event, seen: Glance, outcome: Outcome = Outcome.OK) -> Event | None:
+    def succeeded(self, call: Event, seen: Glance, outcome: Outcome = OK) -> Event | None:
         """A call's result, merged into the call's own event. Gives the SKILL event if the call opened one."""
         length, print_, head = seen
         done = msgspec.structs.replace(call, outcome=outcome, output_length=length, output_digest=print_, head=head)
-        self.emit(done)
+        self.events[done.key] = done
         opened = skill_event(done)
         if opened is not None:
             self.emit(opened)

@@ -79,6 +79,7 @@ def test_a_glance_shows_the_beginning_of_what_is_written(text: str) -> None:
     for ascii_ in (True, False):
         raw = RAW.decode(json.dumps(text, ensure_ascii=ascii_).encode("utf-8", "replace"))
         seen = glance(raw)
+        assert seen is not None
         clean = text.encode("utf-8", "replace").decode()
         head = seen.head.removesuffix("…")
         assert len(seen.head) <= HEAD
