@@ -87,7 +87,7 @@ def _cannot(path: Path, error: OSError) -> StoreError:
 
 
 def holder(path: Path) -> Holder | None:
-    """Who holds the lock now; None if nobody does. A holder that left no readable note is pid 0."""
+    """Who holds the lock now; None if nobody does, or if we may not touch it. One that left no note is pid 0."""
     if not path.exists():
         return None
     kernel = _kernel_lock(path, 0)
@@ -95,6 +95,8 @@ def holder(path: Path) -> Holder | None:
         kernel.acquire()
     except Timeout:
         return _read(path) or Holder(0, boot_id(), 0)
+    except OSError:
+        return None
     kernel.release()
     return None
 

@@ -6,6 +6,7 @@ NORMAL may lose the last transactions. It costs one fsync a transaction, and a h
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -167,7 +168,7 @@ def _open_to_read(path: Path, clock: Clock) -> Store:
         raise NotFound("there is no store yet", where=str(path), remedy="Run `skillopt-sleep harvest` first")
     files.must_be_a_database(path)
     with speaking(path):
-        connection = _connect(path, mode="ro")
+        connection = _connect(path, mode=_readable(path))
         try:
             connection.execute("PRAGMA query_only = ON")
             if _due(path, connection):
@@ -180,6 +181,13 @@ def _open_to_read(path: Path, clock: Clock) -> Store:
             connection.close()
             raise
         return Store(path, clock, _engine(connection), read_only=True, warnings=())
+
+
+def _readable(path: Path) -> str:
+    """To read a store in WAL mode SQLite makes files beside it; where it may not, and no writer left any, none are
+    needed."""
+    alone = not os.access(path.parent, os.W_OK) and not files.beside(path, "-wal").exists()
+    return "ro&immutable=1" if alone else "ro"
 
 
 def _connect(path: Path, mode: str = "rw") -> sqlite3.Connection:
