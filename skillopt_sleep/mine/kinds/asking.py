@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import resources
 from typing import Final
 
 from skillopt_core.asking import Complete, ask
@@ -14,6 +13,7 @@ from skillopt_core.protocols import Exhausted
 from skillopt_core.replies import Unusable, json_object
 from skillopt_core.types import Missing
 from skillopt_sleep.mine.kinds.items import Item
+from skillopt_sleep.mine.kinds.prompts import template
 
 TOGETHER: Final = 8
 """Prompts of one call of `complete`."""
@@ -64,8 +64,7 @@ class _Read:
 
 def prompts_of(batches: Iterable[Sequence[Item]]) -> list[str]:
     """One prompt a batch, its items numbered from 1 and fenced as data."""
-    template = _prompt("kinds")
-    return [filled(template, {"items": fenced("items", _listed(batch))}) for batch in batches]
+    return [filled(template("kinds"), {"items": fenced("items", _listed(batch))}) for batch in batches]
 
 
 def most_requests(batches: int) -> int:
@@ -96,10 +95,10 @@ def same_rules(complete: Complete, rules: Sequence[str], asked: Asked) -> list[l
     if len(shown) < 2 or asked.exhausted:
         return []
     lines = "\n".join(f"{n}. {rule[:_LONGEST_LINE]}" for n, rule in enumerate(shown, 1))
-    template = _prompt("same")
-    prompt = filled(template, {"rules": fenced("rules", lines)})
+    question = template("same")
+    prompt = filled(question, {"rules": fenced("rules", lines)})
     try:
-        (answer,) = ask(complete, [prompt], _groups, repair=default_prompts()["repair"], template=template)
+        (answer,) = ask(complete, [prompt], _groups, repair=default_prompts()["repair"], template=question)
     except Exhausted as out:
         asked.exhausted = str(out)
         return []
@@ -125,7 +124,7 @@ def _answers(complete: Complete, prompts: Sequence[str], asked: Asked) -> list[t
 
 
 def _ask(complete: Complete, prompts: Sequence[str]) -> list[tuple[_Read, ...] | Missing]:
-    return ask(complete, prompts, _kinds, repair=default_prompts()["repair"], template=_prompt("kinds"))
+    return ask(complete, prompts, _kinds, repair=default_prompts()["repair"], template=template("kinds"))
 
 
 def _take(asked: Asked, batch: Sequence[Item], answer: tuple[_Read, ...] | Missing) -> None:
@@ -206,7 +205,3 @@ def _numbers(entries: Sequence[object]) -> tuple[int, ...]:
         elif isinstance(entry, int) and not isinstance(entry, bool):
             found.append(entry)
     return tuple(found)
-
-
-def _prompt(name: str) -> str:
-    return (resources.files("skillopt_sleep.mine") / "prompts" / f"{name}.md").read_text(encoding="utf-8")

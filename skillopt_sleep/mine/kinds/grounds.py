@@ -34,11 +34,14 @@ from skillopt_sleep.domain.sentences import (
     Use,
 )
 from skillopt_sleep.mine.kinds.items import Item
+from skillopt_sleep.mine.kinds.prompts import template
 
 LONGEST_RULE: Final = 240
+FEWEST_WORDS: Final = 3
 _REDACTED: Final = "[redacted:"
 _RUN: Final = "run: "
 _IDENTIFIER: Final = re.compile(r"[/_=$<>{}\[\]#@\\&|*]|\A-|\w[.:]\w|\d|[a-z][A-Z]")
+_ORDER: Final = re.compile(r"\A(?:always )?(?:run|use|write|edit)\b:?\s*", re.IGNORECASE)
 _PROSE: Final = frozenset({"e.g", "i.e", "and/or"})
 _EDGES: Final = ".,;:!?()\"'“”‘’…"
 
@@ -121,6 +124,13 @@ def free_of_harm(words: str, items: Sequence[Item]) -> str:
 def _free(words: str, items: Sequence[Item]) -> Said:
     if why := free_of_harm(words, items):
         raise Left(why)
+    if len(words.split()) < FEWEST_WORDS or words.endswith("?"):
+        raise Left("it says nothing to do")
+    if words.rstrip(".").casefold() in " ".join(template("kinds").split()).casefold():
+        raise Left("it repeats the question")
+    deed = _ORDER.sub("", words).strip("`. ")
+    if any(_heard(deed, done) for item in items for done in item.did):
+        raise Left("it only repeats what was done")
     said = Said(words)
     try:
         phrase(said)

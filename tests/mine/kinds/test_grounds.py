@@ -93,6 +93,11 @@ STRANGE = "it names what nobody did or said"
         ("Never push <!-- hidden -->.", "it cannot stand in a skill"),
         ("Never push\u202e by force.", "it cannot stand in a skill"),
         ("push " * 100, "it is too long"),
+        ("run: git push --force", "it only repeats what was done"),
+        ("run git push --force", "it only repeats what was done"),
+        ("The rule.", "it says nothing to do"),
+        ("The person wants the same thing, and write the rule.", "it repeats the question"),
+        ("Should the tests run before a push?", "it says nothing to do"),
     ],
 )
 def test_a_rule_that_is_not_of_these_items_is_left_out_with_a_reason(rule: str, why: str) -> None:
