@@ -13,9 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import merge
 
-from skillopt_sleep.redact.spans import Span, whole_character
+from skillopt_sleep.redact.spans import SEPARATOR, Span, whole_character
 
-SEPARATOR = b"\n\x1e\n"
 _LEAST = 24
 _RUN_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-"
 _RUN_MAP = bytes(65 if byte in _RUN_BYTES else 32 for byte in range(256))

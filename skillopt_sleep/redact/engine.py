@@ -5,6 +5,8 @@
 - Its columns are byte offsets from 1, and a finding's value may stand inside a longer match.
 - The other half of a pair is in `component_sets`.
 - It slows down with findings on one line, so a long buffer is cut into windows.
+- Each rule whose keyword occurs anywhere in what it is given runs over all of that, so it is given a few short texts at
+  a time: twice as fast on real transcripts as 64 KB of them.
 - Its runtime does not survive a fork: it is loaded at first use, and a child of a process that used it is refused.
 """
 
@@ -17,8 +19,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillopt_sleep.errors import SleepError
-from skillopt_sleep.redact.spans import KINDS, Span, whole_character
+from skillopt_sleep.redact.spans import KINDS, SEPARATOR, Span, whole_character
 
+_PIECE = 4_096
 _WINDOW = 65_536
 _OVERLAP = 4_096
 _KIND_OF = {
@@ -103,17 +106,27 @@ def _scanner() -> Callable[[str], Iterable[Any]] | None:
 
 
 def _windows(scan: bytes) -> Iterator[tuple[int, bytes]]:
-    """(offset, bytes): the whole of a short buffer, else overlapping windows, cut between characters."""
-    if len(scan) <= _WINDOW + _OVERLAP:
-        yield 0, scan
-        return
+    """(offset, bytes) of what is scanned together: whole texts, or overlapping windows of a long one, cut between
+    characters."""
+    for start, end in _pieces(scan):
+        while end - start > _WINDOW + _OVERLAP:
+            stop = whole_character(scan, start + _WINDOW)
+            yield start, scan[start:stop]
+            start = whole_character(scan, stop - _OVERLAP)
+        yield start, scan[start:end]
+
+
+def _pieces(scan: bytes) -> Iterator[tuple[int, int]]:
+    """The buffer cut between texts, into pieces of four kilobytes or one text."""
     start = 0
-    while True:
-        stop = whole_character(scan, min(len(scan), start + _WINDOW))
-        yield start, scan[start:stop]
-        if stop >= len(scan):
-            return
-        start = whole_character(scan, stop - _OVERLAP)
+    while len(scan) - start > _PIECE:
+        cut = scan.rfind(SEPARATOR, start + 1, start + _PIECE)
+        cut = cut if cut >= 0 else scan.find(SEPARATOR, start + _PIECE - len(SEPARATOR) + 1)
+        if cut < 0:
+            break
+        yield start, cut
+        start = cut + len(SEPARATOR)
+    yield start, len(scan)
 
 
 def _located(window: bytes, lines: list[int], finding: Any) -> Iterator[Span]:

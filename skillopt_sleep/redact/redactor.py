@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, repeat
 from threading import Lock
 from typing import NamedTuple, NewType
 
 from skillopt_sleep.redact.custom import custom_spans, linear_patterns
-from skillopt_sleep.redact.decoded import SEPARATOR, undressed
+from skillopt_sleep.redact.decoded import undressed
 from skillopt_sleep.redact.engine import engine_spans
-from skillopt_sleep.redact.spans import KINDS, PLACEHOLDER, Span, outside, placeholder, rewritten, united
+from skillopt_sleep.redact.spans import KINDS, PLACEHOLDER, SEPARATOR, Span, outside, placeholder, rewritten, united
 
 Redacted = NewType("Redacted", str)
 """Text that has passed a Redactor: the only kind that may be stored, logged, shown or sent."""
@@ -60,12 +60,12 @@ class Redactor:
 
     def redact_many(self, texts: Sequence[str]) -> list[Redacted]:
         """As `redact`, in the order of `texts`; distinct texts share scans of about 64 KB."""
-        answers = {text: self._seen.get(text) for text in dict.fromkeys(texts)}
-        fresh = [text for text, known in answers.items() if known is None]
-        for text, clean in zip(fresh, self._settled(fresh), strict=True):
-            answers[text] = clean
-            self._seen.put(text, clean)
-        return [Redacted(answers[text] or "") for text in texts]
+        answers = self._seen.among(texts)
+        fresh = [text for text in dict.fromkeys(texts) if text not in answers]
+        found = dict(zip(fresh, self._settled(fresh), strict=True))
+        self._seen.put(found)
+        answers.update(found)
+        return [Redacted(answers[text]) for text in texts]
 
     def clip(self, text: str, limit: int) -> Redacted:
         """The redacted beginning of `text`, at most `limit` characters: no cut ever halves or hides a secret."""
@@ -73,8 +73,11 @@ class Redactor:
 
     def clip_many(self, texts: Sequence[str], limit: int) -> list[Redacted]:
         """As `clip`, many at once. Characters beyond `limit` + 512 are not looked at, so a reader may cut there."""
-        heads = [_head(text, limit) for text in texts]
-        return [Redacted(_tail_trimmed(clean, limit)) for clean in self.redact_many(heads)]
+        least = limit + _SLACK
+        heads = [text if len(text) < least else _head(text, limit) for text in texts]
+        return [
+            clean if len(clean) <= limit else Redacted(_tail_trimmed(clean, limit)) for clean in self.redact_many(heads)
+        ]
 
     def _settled(self, texts: list[str]) -> list[str]:
         """Redacted until a round finds nothing: what a round leaves may read differently beside its placeholders."""
@@ -123,17 +126,18 @@ class _Memory:
         self._answers: OrderedDict[str, str] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, text: str) -> str | None:
+    def among(self, texts: Iterable[str]) -> dict[str, str]:
+        """The answers to those of the texts that are known."""
         with self._lock:
-            if text in self._answers:
+            known = {text: self._answers[text] for text in texts if text in self._answers}
+            for text in known:
                 self._answers.move_to_end(text)
-            return self._answers.get(text)
+        return known
 
-    def put(self, text: str, answer: str) -> None:
+    def put(self, answers: Mapping[str, str]) -> None:
         with self._lock:
-            if text not in self._answers:
-                self._answers[text] = answer
-                self._chars += len(text)
+            self._chars += sum(len(text) for text in answers if text not in self._answers)
+            self._answers.update(answers)
             while self._chars > self._most_chars and self._answers:
                 oldest, _ = self._answers.popitem(last=False)
                 self._chars -= len(oldest)
@@ -176,6 +180,9 @@ def _scannable(raw: bytes) -> bytes:
 
 def _rewritten_texts(batch: Batch, spans: list[Span]) -> Iterator[str | None]:
     """Each text of the batch with its spans replaced, or None. A span that reaches over a bound is cut there."""
+    if not spans:
+        yield from repeat(None, len(batch.bounds))
+        return
     at = 0
     for start, end in batch.bounds:
         while at < len(spans) and spans[at].end <= start:

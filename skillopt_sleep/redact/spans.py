@@ -18,6 +18,10 @@ KINDS = frozenset(
 PLACEHOLDER = re.compile(rb"\[redacted:(?:" + b"|".join(sorted(kind.encode() for kind in KINDS)) + rb")\]")
 
 
+SEPARATOR = b"\n\x1e\n"
+"""Between texts that are scanned together: no rule's class admits it."""
+
+
 class Span(NamedTuple):
     """A half-open range of bytes that holds a secret of the given kind."""
 
