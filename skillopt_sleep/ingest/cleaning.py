@@ -21,12 +21,14 @@ from skillopt_sleep.store.intake import (
     CleanSource,
     EventRow,
     SkillRow,
-    event_row,
+    event_rows,
     identifier,
-    record_key,
-    usage_row,
+    identifiers,
+    record_keys,
+    usage_rows,
 )
 
+CALL, SKILL = Kind.CALL, Kind.SKILL
 NAMES: Final = 1 << 16
 """Names (folders, branches, tools) whose redacted form is remembered."""
 
@@ -67,23 +69,15 @@ class Cleaner:
         )
 
     def _batch(self, batch: Batch, said: _Said) -> CleanBatch:
-        agent = batch.session.agent
-        rows: list[EventRow] = []
-        words: list[bodies.Words] = []
-        skills: list[SkillRow] = []
-        for event in batch.events:
-            row = event_row(agent, event, self.names[event.tool])
-            rows.append(row)
-            words.append(said.of_event(event))
-            if event.kind is Kind.SKILL:
-                skills.append(_skill_row(row, event))
+        agent, events = batch.session.agent, batch.events
+        rows = event_rows(agent, events, self.names)
         return CleanBatch(
             self._facts(batch.session),
             rows,
-            bodies.of_stretch(words, RULES_VERSION) if words else None,
-            [usage_row(agent, usage) for usage in batch.usage],
-            skills,
-            [record_key(agent, key) for key in batch.withdrawn],
+            bodies.of_stretch(said.of_events(events), RULES_VERSION) if events else None,
+            usage_rows(agent, batch.usage),
+            [_skill_row(row, event) for row, event in zip(rows, events, strict=True) if event.kind is SKILL],
+            list(record_keys(agent, batch.withdrawn)),
         )
 
     def _cursors(self, chunk: Sequence[Taken], said: _Said) -> list[Cursor | None]:
@@ -173,10 +167,11 @@ class _Said:
         heads: dict[str, None] = {"": None}
         for taken in chunk:
             for batch in taken.batches:
-                for event in batch.events:
-                    (calls if event.kind is Kind.CALL else words)[event.text] = None
-                    calls[event.arguments] = None
-                    heads[event.head] = None
+                events = batch.events
+                words.update(dict.fromkeys([event.text for event in events if event.kind is not CALL]))
+                calls.update(dict.fromkeys([event.text for event in events if event.kind is CALL]))
+                calls.update(dict.fromkeys([event.arguments for event in events]))
+                heads.update(dict.fromkeys([event.head for event in events]))
         return cls(
             dict(zip(words, redactor.redact_many([whole(text) for text in words]), strict=True)),
             dict(zip(calls, redactor.clip_many([whole(text) for text in calls], KEEP), strict=True)),
@@ -188,14 +183,25 @@ class _Said:
         """What was redacted, by its raw form."""
         return {**self.heads, **self.calls, **self.words}
 
-    def of_event(self, event: Event) -> bodies.Words:
-        return bodies.Words(
-            (self.calls if event.kind is Kind.CALL else self.words)[event.text],
-            self.calls[event.arguments],
-            self.heads[event.head],
-            identifier(event.call_id),
-            identifier(event.message_id),
-            identifier(event.agent_id),
-            event.output_length,
-            event.output_digest,
-        )
+    def of_events(self, events: Sequence[Event]) -> Sequence[bodies.WordsRow]:
+        """What the events say, in their order."""
+        words, calls, heads = self.words, self.calls, self.heads
+        return [
+            (
+                (calls if event.kind is CALL else words)[event.text],
+                calls[event.arguments],
+                heads[event.head],
+                call,
+                message,
+                agent,
+                event.output_length,
+                event.output_digest,
+            )
+            for event, call, message, agent in zip(
+                events,
+                identifiers([event.call_id for event in events]),
+                identifiers([event.message_id for event in events]),
+                identifiers([event.agent_id for event in events]),
+                strict=True,
+            )
+        ]

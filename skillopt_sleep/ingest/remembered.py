@@ -9,11 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import fields
 
+from skillopt_harvesters.model import Event, SessionFacts, Usage
 from skillopt_sleep.redact import Redacted
 
 SHORTEST: Final = 8
 """Characters; no shorter string holds a secret worth the name."""
+
+FIELDS: Final = frozenset(field.name for shape in (Event, Usage, SessionFacts) for field in fields(shape))
+"""Names of our own, under which readers remember things."""
 
 RedactMany = Callable[[Sequence[str]], list[Redacted]]
 
@@ -55,7 +60,7 @@ def _strings(value: object) -> list[str]:
     while waiting:
         item = waiting.pop()
         if type(item) is str:
-            if len(item) >= SHORTEST:
+            if len(item) >= SHORTEST and item not in FIELDS:
                 found[item] = None
         elif type(item) is list:
             waiting.extend(item)

@@ -51,6 +51,9 @@ class Words(NamedTuple):
     output_digest: str = ""
 
 
+WordsRow = tuple[Redacted, Redacted, Redacted, str, str, str, int, str]
+"""`Words`, as a plain tuple."""
+
 NO_WORDS: Final = Words()
 LOST: Final = Words(FORGOTTEN)
 
@@ -73,7 +76,7 @@ def make(content: bytes, redaction: int) -> Body:
     return Body(digest, "zstd", packed, redaction)
 
 
-def of_stretch(words: Sequence[Words], redaction: int) -> Body:
+def of_stretch(words: Sequence[WordsRow], redaction: int) -> Body:
     """The words of a stretch's events as one body, in their places."""
     return make(_PACK(words), redaction)
 

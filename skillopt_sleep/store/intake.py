@@ -5,11 +5,12 @@ A cursor moves in the transaction that stores its events, or not at all. Text co
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
+from struct import unpack
 from typing import Any, Final, Literal
 
 from skillopt_harvesters.model import Cursor, Event, Source, Usage
@@ -23,6 +24,9 @@ from skillopt_sleep.store.sources import path_text, save_source
 
 LARGEST: Final = (1 << 62) - 1
 """No count or time in a transcript is believed beyond this; SQLite's numbers end there."""
+
+LONGEST_NAME: Final = 128
+"""Characters of a call's or a message's name that is kept as it is."""
 
 EventRow = tuple[int, str, str, int | None, int, int, str, str]
 """key, kind, author, at_ms, offset, length, tool, outcome."""
@@ -96,47 +100,80 @@ class Saved:
 
 def session_name(agent: str, native_id: str) -> str:
     """The id that people see: stable over machines and harvests, as it is made of agent and native id alone."""
-    digest = hashlib.blake2b(f"{agent}\0{native_id}".encode(), digest_size=6).hexdigest()
+    digest = blake2b(f"{agent}\0{native_id}".encode(), digest_size=6).hexdigest()
     return f"s-{digest}"
 
 
 def record_key(agent: str, key: str) -> int:
     """The unique key of an event or a usage: BLAKE2b-64 of agent, NUL and the agent's record key."""
-    digest = hashlib.blake2b(f"{agent}\0{key}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "big", signed=True)
+    return record_keys(agent, (key,))[0]
+
+
+def record_keys(agent: str, keys: Sequence[str]) -> tuple[int, ...]:
+    """`record_key` of many."""
+    before = f"{agent}\0".encode()
+    digests = [blake2b(before + key.encode("utf-8", "surrogatepass"), digest_size=8).digest() for key in keys]
+    return unpack(f">{len(digests)}q", b"".join(digests))
+
+
+def identifiers(texts: Sequence[str]) -> Sequence[str]:
+    """`identifier` of many: mostly none is odd, which is seen at once."""
+    together = "".join(texts)
+    if together.isascii() and together.isprintable() and max(map(len, texts), default=0) <= LONGEST_NAME:
+        return texts
+    return [identifier(text) for text in texts]
 
 
 def identifier(text: str) -> str:
     """A name that a transcript gives to a call or a message, as it may be stored: odd ones as their digest."""
-    if not text or (len(text) <= 128 and text.isascii() and text.isprintable()):
+    if not text or (len(text) <= LONGEST_NAME and text.isascii() and text.isprintable()):
         return text
-    return f"x-{hashlib.blake2b(text.encode('utf-8', 'surrogatepass'), digest_size=12).hexdigest()}"
+    return f"x-{blake2b(text.encode('utf-8', 'surrogatepass'), digest_size=12).hexdigest()}"
 
 
-def event_row(agent: str, event: Event, tool: Redacted) -> EventRow:
-    """The columns of an event that are no words."""
-    at, outcome = event.at_ms, event.outcome
-    return (
-        record_key(agent, event.key),
-        str(event.kind),
-        str(event.author),
-        at if at is None or -LARGEST < at < LARGEST else None,
-        event.offset,
-        event.length,
-        tool,
-        "" if outcome is None else str(outcome),
-    )
+def event_rows(agent: str, events: Sequence[Event], tools: Mapping[str, Redacted]) -> list[EventRow]:
+    """The columns of events that are no words. `tools` are the redacted names of tools."""
+    return [
+        (
+            key,
+            str(event.kind),
+            str(event.author),
+            None if event.at_ms is None else believed_time(event.at_ms),
+            event.offset,
+            event.length,
+            tools[event.tool],
+            "" if event.outcome is None else str(event.outcome),
+        )
+        for key, event in zip(record_keys(agent, [event.key for event in events]), events, strict=True)
+    ]
 
 
-def usage_row(agent: str, usage: Usage) -> UsageRow:
-    """The columns of a message's tokens."""
-    tokens = (usage.input, usage.output, usage.cache_read, usage.cache_write)
-    if min(tokens) < 0 or max(tokens) > LARGEST:
-        tokens = tuple(min(max(n, 0), LARGEST) for n in tokens)  # type: ignore[assignment]
-    at = usage.at_ms
-    if at is not None and not -LARGEST < at < LARGEST:
-        at = None
-    return (record_key(agent, usage.key), identifier(usage.key), *tokens, identifier(usage.model), at)
+def usage_rows(agent: str, usage: Sequence[Usage]) -> list[UsageRow]:
+    """The columns of messages' tokens."""
+    keys = [one.key for one in usage]
+    return [
+        (
+            key,
+            name,
+            believed_count(one.input),
+            believed_count(one.output),
+            believed_count(one.cache_read),
+            believed_count(one.cache_write),
+            model,
+            None if one.at_ms is None else believed_time(one.at_ms),
+        )
+        for key, name, model, one in zip(
+            record_keys(agent, keys), identifiers(keys), identifiers([one.model for one in usage]), usage, strict=True
+        )
+    ]
+
+
+def believed_time(ms: int) -> int | None:
+    return ms if -LARGEST < ms < LARGEST else None
+
+
+def believed_count(n: int) -> int:
+    return n if 0 <= n <= LARGEST else min(max(n, 0), LARGEST)
 
 
 def save(store: Store, sources: Sequence[CleanSource]) -> Saved:
