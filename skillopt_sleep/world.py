@@ -241,9 +241,9 @@ class LocalWorld:
         return self._budgets[night]
 
     def _limits(self, night: str) -> Limits:
-        own = self.config.budget
-        tonight = Limits(own.tokens, own.calls, own.usd, _seconds(own.minutes))
-        month = Limits(own.month_tokens, own.month_calls, own.month_usd, _seconds(own.month_minutes))
+        budget = self.config.budget
+        tonight = Limits(budget.tokens, budget.calls, budget.usd, _seconds(budget.minutes))
+        month = Limits(budget.month_tokens, budget.month_calls, budget.month_usd, _seconds(budget.month_minutes))
         if month == Limits():
             return tonight
         since = month_began_ms(self.clock.now_ms(), self.zone)

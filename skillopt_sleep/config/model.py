@@ -348,9 +348,7 @@ NOT_YET = frozenset(
         *(f"evolve.{name}" for name in Evolve.model_fields),
         *(f"gate.{name}" for name in Gate.model_fields),
         *(f"reward.{name}" for name in Reward.model_fields),
-        *("models.max_output", "models.parallel"),
         *(f"agents.{name}" for name in Agents.model_fields),
-        *("budget.month_tokens", "budget.month_calls", "budget.month_usd", "budget.month_minutes"),
         *("targets.roots", "adopt.auto_rollback"),
         *(f"notify.{name}" for name in Notify.model_fields),
     }

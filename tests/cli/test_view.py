@@ -7,6 +7,7 @@ import importlib.util
 import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -242,7 +243,7 @@ def test_a_person_reviews_in_a_real_terminal(tmux: list[str], sample: ModuleType
     script.write_text(SCRIPT)
     run("new-session", "-d", "-x", "80", "-y", "24", "sh")
     environment = "env TERM=xterm-256color" + ("" if colour else " NO_COLOR=1")
-    run("send-keys", "-l", f"{environment} {sys.executable} {script} {sample.__file__}")
+    run("send-keys", "-l", shlex.join([*environment.split(), sys.executable, str(script), str(sample.__file__)]))
     run("send-keys", "Enter")
     wait_for("proposal 1 of 3")
     assert ("\x1b[32m" in run("capture-pane", "-pe")) is colour

@@ -30,6 +30,7 @@ from skillopt_sleep.review import targets
 from skillopt_sleep.store.adoptions import Adoptions, record_roots
 from skillopt_sleep.store.engine import Store, open_store
 from skillopt_sleep.store.ledgers import Attempts
+from skillopt_sleep.store.nights import nights
 from skillopt_sleep.store.proposals import proposals
 from skillopt_sleep.world import LocalWorld
 
@@ -84,8 +85,9 @@ def main(folder: Path, deadly: int) -> None:
         world = LocalWorld(Home(folder / "state"), Config(), store, folder / "home", environ={}, clock=clock)
         adopting.recover(Adoptions(store), watch=points)
         waiting = [p for p in proposals(store) if p.document.kind == "learned"]
-        if not any(p.state is ProposalState.ADOPTED for p in waiting):
+        if not any(night.state == "done" for night in nights(store)):
             sleep(world)
+        if not any(p.state is ProposalState.ADOPTED for p in waiting):
             chosen = next(p for p in proposals(store, ProposalState.STAGED) if p.document.kind == "learned")
             adopting.adopt(chosen, (), world.targets(chosen.document), Adoptions(store), clock, watch=points)
     sys.stdout.write(json.dumps({"points": points.passed}))

@@ -41,7 +41,9 @@ def night(folder: Path, deadly: int = 0) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False, timeout=120)
 
 
-TABLES = ("session", "event", "attempt", "comparison", "trial", "trial_step", "pattern", "task", "proposal", "adoption")
+TABLES = ("session", "event", "attempt", "comparison", "trial", "trial_step", "pattern", "task", "proposal",
+          "adoption WHERE state = 'written'")  # fmt: skip
+"""An adoption that was killed is rolled back and stays in the books; only what is written counts."""
 
 
 def morning(folder: Path) -> Morning:

@@ -165,8 +165,9 @@ from datetime import time, timedelta
 from pathlib import Path
 from typing import Self
 from zoneinfo import ZoneInfo
-from skillopt_sleep.cli.__main__ import Terminated, _terminate
+from skillopt_sleep.cli.__main__ import _terminate
 from skillopt_sleep.clock import SystemClock
+from skillopt_sleep.errors import Terminated
 from skillopt_sleep.service.daemon import Daemon, Timetable
 from skillopt_sleep.service.watch import Watch
 import signal
