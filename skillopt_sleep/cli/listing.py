@@ -65,7 +65,7 @@ def tasks(call: Call, name: str | None, *, mark_reviewed: bool) -> None:
         if call.as_json:
             _lines(call, found, "task", name)
             return
-        rows = [(d["id"], d["split"], d["pattern"]["kind"], d["pattern"]["title"], d["prompt"][:SHOWN]) for d in found]
+        rows = [(d["id"], d["split"], *_pattern_cells(d), d["prompt"][:SHOWN]) for d in found]
         if name and not rows:
             raise _nothing("task", name)
         if not rows:
@@ -74,8 +74,15 @@ def tasks(call: Call, name: str | None, *, mark_reviewed: bool) -> None:
         call.view.table(("id", "split", "kind", "pattern", "prompt"), rows)
 
 
+def _pattern_cells(task: Json) -> tuple[str, str]:
+    """Kind and title of a task's pattern; an imported task has none."""
+    return (task["pattern"]["kind"], task["pattern"]["title"]) if task["pattern"] else (task["origin"], "")
+
+
 def _mark_reviewed(call: Call, name: str | None) -> None:
     with the_store(call) as store:
+        if name and next(task_documents(store, name), None) is None:
+            raise _nothing("task", name)
         marked = mark_reviewed(store, "person", [name] if name else [])
     if call.as_json:
         call.view.document({"format": 1, "reviewed": marked})

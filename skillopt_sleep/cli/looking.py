@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -31,12 +32,23 @@ def sessions(
 def tasks(
     call: Call,
     name: Id = None,
+    export: Annotated[Path | None, typer.Option(help="Write them to a new file.", metavar="FILE")] = None,
+    to_import: Annotated[
+        Path | None, typer.Option("--import", help="Add the tasks of a file.", metavar="FILE", readable=False)
+    ] = None,
     mark_reviewed: Annotated[bool, typer.Option("--mark-reviewed", help="Say that you have read them.")] = False,
 ) -> None:
     """Patterns and tasks with checks, split and sources."""
-    from skillopt_sleep.cli import listing
+    from skillopt_sleep.cli import exchange, listing
 
-    listing.tasks(call, name, mark_reviewed=mark_reviewed)
+    if sum((export is not None, to_import is not None, mark_reviewed)) > 1:
+        raise UsageError("--export, --import and --mark-reviewed exclude each other", remedy="Do one at a time")
+    if export is not None:
+        exchange.export(call, name, export)
+    elif to_import is not None:
+        exchange.import_(call, to_import)
+    else:
+        listing.tasks(call, name, mark_reviewed=mark_reviewed)
 
 
 @command()
