@@ -152,6 +152,10 @@ def whole(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
+def all_whole(texts: Iterable[str]) -> list[str]:
+    return [text if text.isascii() else whole(text) for text in texts]
+
+
 @dataclass(frozen=True, slots=True)
 class _Said:
     """What the events of a chunk say, redacted: each distinct text once, by its raw form."""
@@ -173,9 +177,9 @@ class _Said:
                 calls.update(dict.fromkeys([event.arguments for event in events]))
                 heads.update(dict.fromkeys([event.head for event in events]))
         return cls(
-            dict(zip(words, redactor.redact_many([whole(text) for text in words]), strict=True)),
-            dict(zip(calls, redactor.clip_many([whole(text) for text in calls], KEEP), strict=True)),
-            dict(zip(heads, redactor.clip_many([whole(text) for text in heads], HEAD), strict=True)),
+            dict(zip(words, redactor.redact_many(all_whole(words)), strict=True)),
+            dict(zip(calls, redactor.clip_many(all_whole(calls), KEEP), strict=True)),
+            dict(zip(heads, redactor.clip_many(all_whole(heads), HEAD), strict=True)),
         )
 
     @property

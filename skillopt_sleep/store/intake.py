@@ -150,20 +150,14 @@ def event_rows(agent: str, events: Sequence[Event], tools: Mapping[str, Redacted
 
 def usage_rows(agent: str, usage: Sequence[Usage]) -> list[UsageRow]:
     """The columns of messages' tokens."""
-    keys = [one.key for one in usage]
+    keys, models = [one.key for one in usage], [one.model for one in usage]
+    tokens = [(one.input, one.output, one.cache_read, one.cache_write) for one in usage]
+    if tokens and (min(map(min, tokens)) < 0 or max(map(max, tokens)) > LARGEST):
+        tokens = [believed_counts(*some) for some in tokens]
     return [
-        (
-            key,
-            name,
-            believed_count(one.input),
-            believed_count(one.output),
-            believed_count(one.cache_read),
-            believed_count(one.cache_write),
-            model,
-            None if one.at_ms is None else believed_time(one.at_ms),
-        )
-        for key, name, model, one in zip(
-            record_keys(agent, keys), identifiers(keys), identifiers([one.model for one in usage]), usage, strict=True
+        (key, name, *some, model, None if one.at_ms is None else believed_time(one.at_ms))
+        for key, name, some, model, one in zip(
+            record_keys(agent, keys), identifiers(keys), tokens, identifiers(models), usage, strict=True
         )
     ]
 
@@ -172,8 +166,9 @@ def believed_time(ms: int) -> int | None:
     return ms if -LARGEST < ms < LARGEST else None
 
 
-def believed_count(n: int) -> int:
-    return n if 0 <= n <= LARGEST else min(max(n, 0), LARGEST)
+def believed_counts(*tokens: int) -> tuple[int, int, int, int]:
+    a, b, c, d = [min(max(n, 0), LARGEST) for n in tokens]
+    return a, b, c, d
 
 
 def save(store: Store, sources: Sequence[CleanSource]) -> Saved:
