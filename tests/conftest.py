@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -49,9 +50,29 @@ def lacks_model() -> str | None:
     return None if named and Path(named).is_file() else "SKILLOPT_MODEL names no model file"
 
 
+def agents_folder(environ: Mapping[str, str]) -> Path:
+    """Where the agents under test are: SKILLOPT_AGENTS, else where tests/agents_e2e/install puts them. Never those on
+    the PATH: they are of the versions that their owner likes."""
+    named = environ.get("SKILLOPT_AGENTS")
+    cache = Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Path(named).expanduser() if named else cache / "skillopt-sleep" / "agents" / "node_modules" / ".bin"
+
+
 def lacks_agents() -> str | None:
-    missing = [name for name in AGENTS if not shutil.which(name)]
-    return f"{', '.join(missing)} not installed" if missing else None
+    folder = agents_folder(os.environ)
+    missing = [name for name in AGENTS if not shutil.which(name, path=str(folder))]
+    return f"tests/agents_e2e/install was not run: {', '.join(missing)} not installed" if missing else lacks_box()
+
+
+@cache
+def lacks_box() -> str | None:
+    """What namespaces without a network need; that they can be made is seen by making one."""
+    for name in ("unshare", "nsenter", "ip", "tmux"):
+        if why := lacks_command(name):
+            return why
+    spaces = ("unshare", "--map-root-user", "--net", "--pid", "--fork", "--mount-proc")
+    tried = subprocess.run([*spaces, "ip", "link", "set", "lo", "up"], capture_output=True, text=True, check=False)
+    return f"no namespaces can be made here: {tried.stderr.strip()}" if tried.returncode else None
 
 
 TIERS: Mapping[str, Callable[[], str | None]] = {
@@ -79,7 +100,9 @@ def tiers_of(item: pytest.Item) -> list[str]:
 
 
 def asked_for(tier: str, config: pytest.Config) -> bool:
-    return tier == "slow" and ("slow" in required_tiers(os.environ) or "slow" in str(config.getoption("markexpr")))
+    """`-m agents` asks for what is slow of them too."""
+    marked = str(config.getoption("markexpr"))
+    return tier == "slow" and ("slow" in required_tiers(os.environ) or "slow" in marked or "agents" in marked)
 
 
 def pytest_configure() -> None:
@@ -124,6 +147,14 @@ def shared() -> Path:
     return shared_folder(os.environ).resolve()
 
 
+@pytest.fixture(scope="session")
+def agents_under_test() -> Path:
+    """The folder that holds `claude`, `codex` and `copilot`; a test that takes it bears `@pytest.mark.agents`."""
+    if why := lacks_agents():
+        pytest.skip(SKIPPED.format(tier="agents", why=why))
+    return agents_folder(os.environ)
+
+
 @pytest.fixture
 def checkout() -> Path:
     """The root of the repository."""
@@ -142,7 +173,7 @@ def unprivileged() -> list[str]:
     return argv
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def skillopt_sleep_argv() -> list[str]:
     """How a test starts the command as a person would, in a process of its own."""
     return [sys.executable, "-m", "skillopt_sleep.cli"]

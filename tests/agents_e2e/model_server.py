@@ -1,11 +1,12 @@
-"""A scripted model behind the three protocols that the agents speak: Messages, Responses and Chat Completions, streamed.
+"""A scripted model behind the protocols that the agents speak: Messages, Responses, Chat Completions; all streamed.
 
     python model_server.py SCRIPT LOG
 
 SCRIPT is a JSON object: for each phrase the steps of a task, one for each request of it. The task at hand is the one
 whose phrase stands in the last user text that has any; its step is the number of tool results since. A step is
 `{"text": WORDS}`, `{"shell": COMMAND}` (the agent's own shell tool, whatever its name) or `{"tool": NAME, "arguments":
-{…}}`; the last one repeats. A request without a phrase (a title, a probe) gets the text "ok".
+{…}}`; the last one repeats. `SPAWNED` in a step's arguments becomes the id of the sub-agent that was started last. A
+request without a phrase or without tools (a title, a probe) gets the text "ok".
 
 Each answer's tokens are unlike any other's. LOG gets a line for each request: what was asked, and what it was given.
 It is the first process of its namespace, and so also waits for processes that nobody waits for.
@@ -16,6 +17,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -29,6 +31,9 @@ from typing import Any
 
 PORT = 8901
 MODEL = "scripted-model"
+THINKS = 0.2
+"""Seconds before each answer: one that comes at once is in Claude Code's transcript before its prompt."""
+SPAWNED = re.compile(r'agent_id\\*": ?\\*"([0-9a-f-]{36})')
 SHELLS = {
     "Bash": lambda command: {"command": command, "description": "Runs a command"},
     "exec_command": lambda command: {"cmd": command},
@@ -105,7 +110,10 @@ class Script:
             name = next(name for name in SHELLS if name in tools)
             call = name, SHELLS[name](step["shell"])
         elif "tool" in step:
-            call = step["tool"], step["arguments"]
+            arguments = json.dumps(step["arguments"])
+            if "SPAWNED" in arguments:
+                arguments = arguments.replace("SPAWNED", SPAWNED.findall(json.dumps(body))[-1])
+            call = step["tool"], json.loads(arguments)
         with self.lock:
             serial = next(self.serial)
         tokens = Tokens(input=1000 + serial, output=100 + serial, cached=10 + serial)
@@ -160,7 +168,8 @@ def responses(answer: Answer) -> Iterator[tuple[str, Json]]:
     if answer.call:
         name, arguments = answer.call
         item = {"type": "function_call", "id": short_id("fc"), "call_id": short_id("call"), "status": "completed"}
-        item |= {"name": name, "arguments": json.dumps(arguments)}
+        space, _, name = name.rpartition(".")
+        item |= {"name": name, "arguments": json.dumps(arguments), **({"namespace": space} if space else {})}
     else:
         item = {"type": "message", "id": short_id("msg"), "role": "assistant", "status": "completed"}
         item |= {"content": [{"type": "output_text", "text": answer.text, "annotations": []}]}
@@ -256,6 +265,7 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(b'{"input_tokens": 1}')
             return
         seen, answer = self.server.script.answer(body)
+        time.sleep(THINKS)
         self.server.note({"path": self.path, **seen, "body": body})
         streamed = bool(body.get("stream"))
         self.reply(written(self.path, streamed, answer), "text/event-stream" if streamed else "application/json")
