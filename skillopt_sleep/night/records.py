@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from skillopt_core.gate import e_reverse, e_value, trial_over
@@ -24,8 +24,8 @@ from skillopt_sleep.store.verdicts import ComparisonFacts, save_comparison
 SALT = "skillopt-sleep"
 """Of the hash that splits tasks: fixed for good, so that a task never changes sides."""
 
-ON_TRIAL = frozenset({Outcome.ABSTAIN, Outcome.SUPPORTED, Outcome.REJECT, Outcome.NO_EXPOSURE})
-"""Recorded evidence is free: every rule that was measured goes on gathering it."""
+ON_TRIAL = frozenset({Outcome.ACCEPT, Outcome.ABSTAIN, Outcome.SUPPORTED, Outcome.REJECT, Outcome.NO_EXPOSURE})
+"""Recorded evidence is free: every rule that was measured goes on gathering it. What is accepted has enough."""
 
 
 def attempts(store: Store, night: str, redactor: Redactor) -> Attempts:
@@ -91,18 +91,27 @@ def keep_trial(
         predicate=one.predicate,
         e=verdict.e,
         e_reverse=verdict.e_reverse or 1.0,
-        state=_state(over),
+        state=_state(verdict, over),
         why=over or verdict.needs,
         first_night=old.first_night if old else night,
         nights=nights,
-        ended_ms=now_ms if over else None,
+        ended_ms=now_ms if over or verdict.proven else None,
     )
     scored = {step.task for step in trial_steps(store, name)} if old else set()
     save_trial(store, trial, _steps(verdict, scored, night, now_ms))
     return trial
 
 
-def _state(over: str) -> TrialState:
+def end_adopted(store: Store, project: str, said: Collection[str], now_ms: int) -> None:
+    """Rules that stand in a live document by now are no longer on trial: they are watched. `said` are their ids."""
+    for trial in trials_of(store, project):
+        if trial.rule in said:
+            save_trial(store, replace(trial, state="adopted", why="it is in the live text", ended_ms=now_ms))
+
+
+def _state(verdict: Verdict, over: str) -> TrialState:
+    if verdict.proven:
+        return "accepted"
     return "dropped" if over else "running"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -11,6 +11,7 @@ from skillopt_sleep.critics.grammar import render, section
 from skillopt_sleep.domain.proposals import Adoption, Decision, Document, Pin, Proposal
 from skillopt_sleep.domain.reports import DocumentResult, TrialLine
 from skillopt_sleep.domain.world import World
+from skillopt_sleep.errors import AdoptionError
 from skillopt_sleep.night import records
 from skillopt_sleep.night.plan import RULES, Subject
 from skillopt_sleep.review.adopt import adopt
@@ -67,8 +68,8 @@ def unchecked(one: Subject, live: Skill) -> Practised:
 
 def stage_document(
     world: World, night: str, document: Document, results: Sequence[tuple[Subject, Practised]]
-) -> tuple[DocumentResult, list[TrialLine]]:
-    """Keep the document's trials and verdicts, stage its proposal, and say what became of it.
+) -> tuple[DocumentResult, list[TrialLine], list[str]]:
+    """Keep the document's trials and verdicts, stage its proposal, and say what became of it, with warnings.
 
     A backtest by hand and a dry run keep nothing.
     """
@@ -80,10 +81,9 @@ def stage_document(
         document, live, shown, night=night, now_ms=world.clock.now_ms(), pins=_pins(world, document) if keeps else ()
     )
     name = _save(world, staged.proposal) if keeps and staged.proposal else None
-    if name and staged.proposal and world.config.adopt.auto:
-        adopt_proven(world, staged.proposal)
+    warnings = list(_adopted_by_itself(world, staged.proposal)) if name and staged.proposal else []
     verdict = staged.proposal.verdict if staged.proposal else _best(results)
-    return DocumentResult(document, verdict, staged.edits, name), lines
+    return DocumentResult(document, verdict, staged.edits, name), lines, warnings
 
 
 def _planned(one: Subject) -> Edit:
@@ -147,6 +147,16 @@ def _best(results: Sequence[tuple[Subject, Practised]]) -> Verdict | None:
 
 def _pins(world: World, document: Document) -> tuple[Pin, ...]:
     return pins(world.targets(document))
+
+
+def _adopted_by_itself(world: World, proposal: Proposal) -> Iterator[str]:
+    """Automatic adoption, where it was asked for. One that is refused is told: the proposal waits for the person."""
+    if not world.config.adopt.auto:
+        return
+    try:
+        adopt_proven(world, proposal)
+    except AdoptionError as refused:
+        yield f"{proposal.document.name} was not adopted by itself: {refused}"
 
 
 def adopt_proven(world: World, proposal: Proposal) -> Adoption | None:

@@ -21,7 +21,7 @@ from skillopt_sleep.mine.tasks import recurrence, recurrence_of_kind, shown_by
 from skillopt_sleep.night import records
 from skillopt_sleep.night.journal import Journal
 from skillopt_sleep.night.kinds import kinds_in
-from skillopt_sleep.night.plan import Subject, documents, mined, preferred
+from skillopt_sleep.night.plan import Subject, documents, mined, preferred, rule_id
 from skillopt_sleep.night.plan import kinds as of_kinds
 from skillopt_sleep.night.projects import Project, in_code_bases
 from skillopt_sleep.night.staging import Practised, practised, stage_document, unchecked
@@ -94,12 +94,16 @@ class Night:
         for document in documents(project.name).values():
             results = [(one, done) for one, done in self._results if one.document == document]
             if results:
-                staged, trials = stage_document(self.world, self.journal.id, document, results)
+                staged, trials, warnings = stage_document(self.world, self.journal.id, document, results)
                 self.tally.documents.append(staged)
                 self.tally.trials.extend(trials)
+                self.tally.warnings.extend(warnings)
 
     def watch_adopted(self, project: Project) -> None:
         """What adopted rules did in the person's own later sessions."""
+        if self.world.as_of_ms is None and not self.world.dry_run:
+            said = live_rules(self.world, project.name)
+            records.end_adopted(self.world.store, project.name, said, self.world.clock.now_ms())
         written = [one for one in Adoptions(self.world.store).all() if one.state == "written"]
         for adoption in written:
             document = find_proposal(self.world.store, adoption.proposal).document
@@ -180,6 +184,12 @@ def planned_subjects(world: World, project: Project, found: Mined, kinds: Sequen
 def live_skill(world: World, document: Document) -> Skill:
     """The document as it stands, or the empty one that learning starts from."""
     return Skill(world.live(document) or skeleton(document), document.name)
+
+
+def live_rules(world: World, project: str) -> frozenset[str]:
+    """Ids of the rules that stand in a project's documents."""
+    texts = [live_skill(world, document).text for document in documents(project).values()]
+    return frozenset(rule_id(project, sentence) for text in texts for sentence in parse(text))
 
 
 def _said(world: World, document: Document) -> frozenset[str]:

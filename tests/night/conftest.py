@@ -1,0 +1,14 @@
+"""A place for nights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.night.worlds import Place
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
