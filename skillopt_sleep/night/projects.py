@@ -43,4 +43,5 @@ def in_code_bases(episodes: Sequence[Episode], chosen: Sequence[str]) -> tuple[P
 
 
 def _wanted(project: str, chosen: Sequence[str]) -> bool:
-    return not chosen or any(project == folder or project.startswith(folder.rstrip("/") + "/") for folder in chosen)
+    below = [folder.rstrip("/") for folder in chosen]
+    return not chosen or any(project == folder or project.startswith(folder + "/") for folder in below)
