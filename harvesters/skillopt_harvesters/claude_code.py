@@ -6,6 +6,7 @@ The slug is a lossy name of a folder and is never decoded; the project comes fro
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,7 @@ class ClaudeCode:
 
     def find(self, root: Path, trouble: list[Trouble]) -> Iterator[Source]:
         for source in files_below(AGENT, root, trouble, (".jsonl",)):
-            if Path(source.path).name not in NO_SESSIONS:
+            if os.path.basename(source.path) not in NO_SESSIONS:  # noqa: PTH119  # ten times as fast, for each file
                 yield source
 
     def recognises(self, path: Path, head: bytes) -> bool:

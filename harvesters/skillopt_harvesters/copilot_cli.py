@@ -48,9 +48,10 @@ class CopilotCli:
     def find(self, root: Path, trouble: list[Trouble]) -> Iterator[Source]:
         """A session's folder also holds the person's files; only its `events.jsonl` is a transcript."""
         endings = (".json",) if root.name == "history-session-state" else (".jsonl",)
+        top = f"{root}/".replace("//", "/")
         for source in files_below(AGENT, root, trouble, endings):
-            below = Path(source.path).relative_to(root).parts
-            if len(below) == 1 or (len(below) == 2 and below[1] == EVENTS):
+            folder, _, name = source.path.removeprefix(top).rpartition("/")
+            if not folder or (name == EVENTS and "/" not in folder):
                 yield source
 
     def recognises(self, path: Path, head: bytes) -> bool:

@@ -54,7 +54,7 @@ class CopilotVscode:
         found = [
             source
             for source in files_below(AGENT, root, trouble, (".json", ".jsonl"))
-            if Path(source.path).parent.name in FOLDERS
+            if source.path.split("/")[-2:-1][0] in FOLDERS
         ]
         logs = {source.path.removesuffix("l") for source in found if source.path.endswith(".jsonl")}
         yield from (source for source in found if source.path not in logs)

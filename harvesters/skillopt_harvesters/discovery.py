@@ -55,15 +55,46 @@ def discover(
     home: Path, environ: Mapping[str, str], agents: Collection[str] | None = None
 ) -> tuple[list[Source], list[Trouble]]:
     """All sources where the agents keep them, each file once, and what could not be looked at."""
-    sources: dict[tuple[str, str], Source] = {}
+    sources: list[Source] = []
     trouble: list[Trouble] = []
+    seen: dict[tuple[str, int, int], Source] = {}
+    several = Several()
     for harvester in harvesters():
         if agents is not None and harvester.agent not in agents:
             continue
         for root in harvester.roots(home, environ):
             for source in harvester.find(root, trouble):
-                sources.setdefault((source.agent, real(source.path)), source)
-    return list(sources.values()), trouble
+                first = seen.setdefault((source.agent, source.device, source.inode), source)
+                if first is source or several.is_new(source, first):
+                    sources.append(source)
+    return sources, trouble
+
+
+class Several:
+    """Sources of one inode by their real names: a hard link is another source, the same file behind a link is none."""
+
+    def __init__(self) -> None:
+        self._names: set[tuple[str, str]] = set()
+        self._folders: dict[str, str] = {}
+
+    def is_new(self, source: Source, first: Source) -> bool:
+        """Whether a source is another than those of its inode that were seen, of which `first` was the first."""
+        self._names.add((first.agent, self._real(first.path)))
+        name = (source.agent, self._real(source.path))
+        if name in self._names:
+            return False
+        self._names.add(name)
+        return True
+
+    def _real(self, path: str) -> str:
+        """`real`, with each folder looked at once."""
+        if os.path.islink(path):  # noqa: PTH114  # for each file of an archive
+            return real(path)
+        folder, slash, name = path.rpartition("/")
+        found = self._folders.get(folder)
+        if found is None:
+            found = self._folders[folder] = real(folder + slash)
+        return f"{found}/{name}"
 
 
 def discover_loose(paths: Iterable[Path]) -> tuple[list[Source], list[Trouble], list[tuple[str, str]]]:

@@ -148,7 +148,7 @@ class Batch(msgspec.Struct, kw_only=True):
     more: bool = False  # True where the source has more to give now
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True):
+class Source(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A file (or one session inside another program's database) that may hold transcripts."""
 
     agent: str

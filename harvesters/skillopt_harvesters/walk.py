@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from skillopt_harvesters.model import Source, Trouble
 
 HEAD_BYTES = 1 << 16
 DEPTH = 64
+BY_NAME = attrgetter("name")
 
 
 def entries_below(root: Path, trouble: list[Trouble]) -> Iterator[tuple[str, os.stat_result]]:
@@ -27,7 +29,7 @@ def entries_below(root: Path, trouble: list[Trouble]) -> Iterator[tuple[str, os.
         folder, depth = pending.pop()
         try:
             with os.scandir(folder) as entries:
-                found = sorted(entries, key=lambda entry: entry.name)
+                found = sorted(entries, key=BY_NAME)
         except FileNotFoundError:
             continue
         except OSError as problem:
@@ -38,7 +40,7 @@ def entries_below(root: Path, trouble: list[Trouble]) -> Iterator[tuple[str, os.
             try:
                 if entry.is_dir(follow_symlinks=False):
                     folders.append((entry.path, depth + 1))
-                elif not (entry.is_symlink() and entry.is_dir()):
+                elif not entry.is_symlink() or not entry.is_dir():
                     yield entry.path, entry.stat()
             except OSError as problem:
                 trouble.append(Trouble(entry.path, 0, why(problem)))
@@ -50,10 +52,11 @@ def entries_below(root: Path, trouble: list[Trouble]) -> Iterator[tuple[str, os.
 
 def files_below(agent: str, root: Path, trouble: list[Trouble], endings: tuple[str, ...]) -> Iterator[Source]:
     """Sources of an agent below a root, by the ending of their names."""
+    top = str(root)
     for path, found in entries_below(root, trouble):
         if path.endswith(endings):
-            if stat.S_ISREG(found.st_mode):
-                yield source_of(agent, path, str(root), found)
+            if found.st_mode & 0o170000 == stat.S_IFREG:
+                yield source_of(agent, path, top, found)
             else:
                 trouble.append(Trouble(path, 0, "not a regular file"))
 

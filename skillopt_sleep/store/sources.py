@@ -57,7 +57,7 @@ def signed(number: int) -> int:
 def known_sources(store: Store) -> dict[Key, KnownSource]:
     """All sources ever seen, by agent and path: one select."""
     with store.read():
-        return {(row[0], row[1]): KnownSource(*row) for row in _KNOWN.run(store.driver)}
+        return {row[:2]: KnownSource._make(row) for row in _KNOWN.run(store.driver)}
 
 
 def cursor_of(store: Store, source: Source) -> Cursor | None:
