@@ -64,7 +64,8 @@ def init(call: Call) -> None:
     view.text("What is read stays here, redacted, in " + str(call.home.root))
     held = f" ({', '.join(keys)} is set and is not used unless you name a model)" if keys else ""
     view.text(f"Nothing is sent to anybody{held}.")
-    view.text("Next: skillopt-sleep run")
+    only = f"  (works on {project.name}; --all-projects on every project that is found)" if folders and project else ""
+    view.text("Next: skillopt-sleep run" + only)
 
 
 def doctor(call: Call, *, as_scheduled: bool, fix: bool) -> None:

@@ -22,7 +22,7 @@ from skillopt_sleep.night.dry import Plan, plan_of
 from skillopt_sleep.review import targets
 from skillopt_sleep.review.documents import harvest_document, night_document
 from skillopt_sleep.review.words import count
-from skillopt_sleep.store.adoptions import record_roots
+from skillopt_sleep.store.adoptions import record_roots, recorded_projects
 from skillopt_sleep.store.nights import note_skip
 
 if TYPE_CHECKING:
@@ -74,6 +74,8 @@ def run(call: Call, options: Options, how: How) -> None:
     with the_store(call) as store, open_log(call.home, scrub=None):
         if how.names_projects:
             _record(store, config.harvest.projects)
+        elif not how.all_projects and not how.loose and not config.harvest.projects:
+            config = with_projects(config, recorded_projects(store))
         with call.view.progress("night") as step:
             world = make_world(
                 call, config, store, Shown(step, call.view.note), loose=how.loose, as_of_ms=how.as_of_ms,
@@ -253,9 +255,12 @@ def _config(call: Call, options: Options, how: How) -> Config:
     kept = call.loaded.config.preferences.rules
     merged = tuple(dict.fromkeys((*kept, *(said if isinstance(said, tuple) else ()))))
     config = configured(call, {**options, "preferences.rules": (merged, flag)})
-    if how.all_projects:
-        config = config.model_copy(update={"harvest": config.harvest.model_copy(update={"projects": ()})})
-    return config
+    return with_projects(config, ()) if how.all_projects else config
+
+
+def with_projects(config: Config, projects: Sequence[str]) -> Config:
+    """The configuration with other projects to work on; none stands for all that are found."""
+    return config.model_copy(update={"harvest": config.harvest.model_copy(update={"projects": tuple(projects)})})
 
 
 def _record(store: Store, projects: Sequence[str]) -> None:

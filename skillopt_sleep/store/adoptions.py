@@ -153,6 +153,12 @@ def record_roots(store: Store, folders: Mapping[str, str], project: str = "") ->
             connection.execute(back)
 
 
+def recorded_projects(store: Store) -> tuple[str, ...]:
+    """The projects that a person recorded folders of, by `init` or by naming them."""
+    wanted = select(root.c.project).where(root.c.removed_ms.is_(None), root.c.project != "").distinct()
+    return tuple(row.project for row in store.rows(wanted.order_by(root.c.project)))
+
+
 def remove_root(store: Store, path: str) -> None:
     """Nothing is written below this folder any more."""
     now = store.clock.now_ms()

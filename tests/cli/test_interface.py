@@ -262,3 +262,16 @@ def test_the_next_night_is_that_of_the_daemon_while_it_runs(slept_once: Path, tm
         assert [json.loads(line)["action"] for line in daemon.stdout] == ["stopped"]
         assert daemon.wait(60) == 143
     assert child("status", "--json").document["next_night"] is None
+
+
+def test_a_run_takes_the_projects_that_init_recorded_unless_all_are_asked_for(
+    command: Command, surroundings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = surroundings / "other"
+    other.mkdir()
+    monkeypatch.chdir(other)
+    assert command("init", "-q", "--config", str(surroundings / "sleep.toml")).code == 0
+    config = ("--config", str(surroundings / "sleep.toml"))
+    assert command("run", "--json", *config).document["tasks"]["mined"] == 0
+    assert command("run", "--json", "--all-projects", *config).document["tasks"]["mined"] > 0
+    assert command("run", "--json", "--project", str(surroundings / "shop"), *config).document["tasks"]["mined"] > 0
