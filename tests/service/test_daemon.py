@@ -163,22 +163,16 @@ SERVE = """
 import sys, threading, json
 from datetime import time, timedelta
 from pathlib import Path
-from typing import Self
 from zoneinfo import ZoneInfo
-from skillopt_sleep.cli.__main__ import _terminate
 from skillopt_sleep.clock import SystemClock
-from skillopt_sleep.errors import Terminated
 from skillopt_sleep.service.daemon import Daemon, Timetable
 from skillopt_sleep.service.watch import Watch
 import signal
-signal.signal(signal.SIGTERM, _terminate)
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 zone = ZoneInfo("UTC")
 d = Daemon(Timetable(zone, time(0, 0), timedelta(days=1), frozenset), SystemClock(), Watch(lambda: [], print),
            lambda line: print(json.dumps(line), flush=True), ["/bin/sh", "-c", "exec sleep 600"], ["true"], {}, 0.05)
-try:
-    d.serve(threading.Event())
-except Terminated:
-    sys.exit(143)
+d.serve(threading.Event())
 """
 
 
