@@ -170,6 +170,7 @@ IDLE: Mapping[str, str] = {
     "models.judge": "what was recorded is judged by its own outcome",
     "evolve.rollouts_k": "a recorded session is the same each time",
     "evolve.edit_budget": "each rule is one edit",
+    "gate.mode": "recorded evidence has a gate of its own",
     "mine.recall_k": "all past sessions are looked at",
     "mine.dream_factor": "recorded sessions have no variants",
     "adopt.auto_rollback": "nothing is taken back by itself yet, see `skillopt-sleep status`",

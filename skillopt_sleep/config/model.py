@@ -201,7 +201,9 @@ class Models(Section):
     """Who attempts, who edits, who judges. Keys come from the environment, as the providers' SDKs know them."""
 
     backend: Backend = Field(
-        default="auto", description="auto: what is there and was named by you; recorded: no model at all, no cost."
+        default="auto",
+        description="recorded: no model at all, no cost; anthropic, openai: a model groups what you said and phrases "
+        "rules; auto: recorded, unless a backend is named for the optimizer.",
     )
     target_backend: Backend | None = Field(
         default=None, description="Backend that attempts, if another.", examples=["claude"]

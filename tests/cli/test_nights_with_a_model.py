@@ -12,6 +12,10 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
+from skillopt_sleep.clock import SystemClock
+from skillopt_sleep.store import bodies
+from skillopt_sleep.store.engine import Store, open_store
+from skillopt_sleep.store.forgetting import forget_session
 from tests.cli.conftest import Command, Result
 from tests.models.scripted import PATHS, fails, message, says, serve
 
@@ -295,7 +299,8 @@ def test_auto_sends_nothing_to_anybody_whatever_keys_there_are(command: Command,
 
 def test_options_that_change_nothing_say_so(command: Command) -> None:
     given = ["--target-model=m", "--judge-model=m", "--rollouts-k=5", "--recall-k=2", "--dream-factor=2",
-             "--auto-rollback", "--target-backend=claude", "--judge-backend=openai", "--edit-budget=2"]  # fmt: skip
+             "--auto-rollback", "--target-backend=claude", "--judge-backend=openai", "--edit-budget=2",
+             "--gate=strict"]  # fmt: skip
     result = command("run", "--dry-run", "-q", *given)
     assert result.code == 0
     for option in given:
@@ -321,3 +326,45 @@ def test_the_report_names_backend_model_host_and_tokens(command: Command, server
     result = command("run", "--backend", "anthropic", "--optimizer-model", "scripted")
     host = server.url_for("").removeprefix("http://").rstrip("/")
     assert f"Backend anthropic (scripted at {host}); 760 of 200,000 tokens, 1 calls" in result.out
+
+
+def test_a_backtest_shows_what_lies_before_its_date_and_keeps_nothing(command: Command, server: HTTPServer) -> None:
+    seen = serve(server, grouping(("staging", STAGING), ("force", PUSH)))
+    result = night(command, "anthropic", "--as-of", "2026-09-29")
+    assert result.code == 0, result.err
+    units = edits(result)[PUSH]["evidence"]["units"]
+    assert units
+    assert all(unit["at"] >= "2026-09-29" for unit in units)
+    shown = items(prompt_of(seen[0]))
+    assert sum("git push" in text for text in shown.values()) == 3, "the refusals of the first three weeks"
+    assert all(skill["proposal"] is None for skill in result.document["skills"])
+    night(command, "anthropic")
+    assert len(items(prompt_of(seen[-1]))) == 8, "a later night is the first with a model all the same"
+
+
+def test_what_was_forgotten_is_forgotten_of_the_asking_too(
+    command: Command, server: HTTPServer, surroundings: Path
+) -> None:
+    serve(server, grouping(("force", PUSH)))
+    assert PUSH in edits(night(command, "anthropic"))
+    told = "please don't force push, we lost a commit that way"
+    with open_store(surroundings / "state" / "store.db", SystemClock()) as store:
+        sessions = list(store.sessions())
+        (one,) = {row["id"] for row in sessions if any(told in prompt["text"] for prompt in row["prompts"])}
+        assert told in kept_of_asking(store)
+        forget_session(store, one)
+        assert told not in kept_of_asking(store)
+        assert one not in kept_of_asking(store)
+    again = command("run", "--json")
+    assert again.code == 0
+    assert PUSH not in edits(again)
+
+
+def kept_of_asking(store: Store) -> str:
+    """Prompts, answers and kinds, as the store has them."""
+    with store.read() as connection:
+        rows = connection.exec_driver_sql("SELECT asked, reply FROM completion").fetchall()
+        digests = [digest for row in rows for digest in row if digest]
+        kinds = connection.exec_driver_sql("SELECT result FROM step WHERE key LIKE 'kinds %'").scalars().all()
+        said = bodies.find(connection, digests)
+        return "\n".join([*(bodies.text_in(said, digest) for digest in digests), *kinds])
