@@ -48,7 +48,7 @@ class Agent(Protocol):
 
     def headless(self, prompt: str, *, leave: bool, session: str) -> list[str]: ...
 
-    def interactive(self, session: str) -> list[str]: ...
+    def interactive(self, session: str, *, leave: bool) -> list[str]: ...
 
     def begin(self, terminal: Terminal) -> None:
         """Get from the start to where a prompt can be typed."""
@@ -58,11 +58,15 @@ class Agent(Protocol):
         """Answer a question with no, and say why."""
         ...
 
+    def stop(self, terminal: Terminal) -> None:
+        """Stop what the agent is doing."""
+        ...
+
 
 def choose_no(terminal: Terminal, question: str, done: str) -> None:
     """Press the number of the answer no until it is seen to be done: a key may come before the question listens."""
     number = re.findall(r"(\d)\. No\b", terminal.wait(question))[-1]
-    terminal.press_until(number, question, done.format(number))
+    terminal.press_until([number], question, done.format(number))
 
 
 class ClaudeCode:
@@ -84,8 +88,9 @@ class ClaudeCode:
         again = ["--resume", session] if session else []
         return ["claude", "-p", prompt, "--output-format", "json", *allowed, *again]
 
-    def interactive(self, session: str) -> list[str]:
-        return ["claude", *(["--resume", session] if session else [])]
+    def interactive(self, session: str, *, leave: bool) -> list[str]:
+        allowed = ["--allowedTools", "Bash"] if leave else []
+        return ["claude", *(["--resume", session] if session else []), *allowed]
 
     def begin(self, terminal: Terminal) -> None:
         terminal.wait(self.ready)
@@ -93,6 +98,9 @@ class ClaudeCode:
     def refuse(self, terminal: Terminal, why: str) -> None:
         choose_no(terminal, self.question, "Interrupted")
         terminal.enter(why)
+
+    def stop(self, terminal: Terminal) -> None:
+        terminal.press_until(["Escape"], "esc to interrupt", "Interrupted")
 
 
 class Codex:
@@ -117,7 +125,7 @@ class Codex:
         again = ["resume", session] if session else []
         return ["codex", "exec", "--json", "--sandbox", sandbox, *again, prompt]
 
-    def interactive(self, session: str) -> list[str]:
+    def interactive(self, session: str, *, leave: bool) -> list[str]:
         again = ["resume", session] if session else []
         return ["codex", *again, "--sandbox", "workspace-write", "--ask-for-approval", "on-request"]
 
@@ -127,6 +135,9 @@ class Codex:
     def refuse(self, terminal: Terminal, why: str) -> None:
         choose_no(terminal, self.question, "interrupted")
         terminal.enter(why)
+
+    def stop(self, terminal: Terminal) -> None:
+        terminal.press_until(["Escape"], "esc to interrupt", "interrupted")
 
 
 class CopilotCli:
@@ -148,17 +159,21 @@ class CopilotCli:
         again = [f"--resume={session}"] if session else []
         return ["copilot", "-p", prompt, *allowed, *again]
 
-    def interactive(self, session: str) -> list[str]:
+    def interactive(self, session: str, *, leave: bool) -> list[str]:
         allowed = [word for name in ("cat", "wc") for word in ("--allow-tool", f"shell({name})")]
+        allowed = ["--allow-all-tools"] if leave else allowed
         return ["copilot", *allowed, *([f"--resume={session}"] if session else [])]
 
     def begin(self, terminal: Terminal) -> None:
         terminal.wait(self.trust)
-        terminal.press_until("Enter", self.trust, self.ready)
+        terminal.press_until(["Enter"], self.trust, self.ready)
 
     def refuse(self, terminal: Terminal, why: str) -> None:
         choose_no(terminal, self.question, r"❯ {}\. No")
         terminal.enter(why)
+
+    def stop(self, terminal: Terminal) -> None:
+        terminal.press_until(["Escape", "Escape"], "esc interrupt", "cancelled by user")
 
 
 AGENTS: tuple[Agent, ...] = (ClaudeCode(), Codex(), CopilotCli())

@@ -10,12 +10,17 @@ import pytest
 
 from tests.agents_e2e.agents import AGENTS
 from tests.agents_e2e.runs import Harvested, Run, run
+from tests.agents_e2e.tasks import Form
 
 AT_ONCE = 2
 """Agents that run at the same time: as many as a small machine has cores."""
-FORMS = ("headless", "interactive")
-ALL = [f"{agent.name} {form}" for form in reversed(FORMS) for agent in reversed(AGENTS)]
+FORMS: tuple[Form, ...] = ("interactive", "busy", "headless")
+ALL = [(agent, form) for form in FORMS for agent in reversed(AGENTS)]
 """The longest first."""
+
+
+def named(form: Form) -> list[str]:
+    return [f"{agent.name} {form}" for agent in AGENTS]
 
 
 @pytest.fixture(scope="session")
@@ -24,20 +29,18 @@ def started(
 ) -> Iterator[dict[str, Future[Run]]]:
     """The runs that any chosen test looks at, begun."""
     specs = [getattr(item, "callspec", None) for item in request.session.items]
-    wanted = {spec.params.get("which") for spec in specs if spec is not None}
-    by_name = {agent.name: agent for agent in AGENTS}
+    wanted = {spec.params.get(name) for spec in specs if spec is not None for name in ("which", "busy")}
     with ThreadPoolExecutor(AT_ONCE) as pool:
         begun = {}
-        for which in ALL:
-            if which in wanted:
-                name, form = which.split()
-                folder = tmp_path_factory.mktemp(which.replace(" ", "-"))
-                begun[which] = pool.submit(run, by_name[name], form, folder, agents_under_test)
+        for agent, form in ALL:
+            if (name := f"{agent.name} {form}") in wanted:
+                folder = tmp_path_factory.mktemp(name.replace(" ", "-"))
+                begun[name] = pool.submit(run, agent, form, folder, agents_under_test)
         yield begun
         pool.shutdown(cancel_futures=True)
 
 
-@pytest.fixture(scope="session", params=sorted(ALL))
+@pytest.fixture(scope="session", params=[*named("headless"), *named("interactive")])
 def which(request: pytest.FixtureRequest) -> str:
     """An agent and its form."""
     return str(request.param)
@@ -46,6 +49,12 @@ def which(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="session")
 def done(which: str, started: dict[str, Future[Run]]) -> Run:
     return started[which].result()
+
+
+@pytest.fixture(scope="session", params=named("busy"))
+def busy(request: pytest.FixtureRequest, started: dict[str, Future[Run]]) -> Run:
+    """An agent that was spoken to while it worked."""
+    return started[request.param].result()
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from typing import Any
 from skillopt_harvesters import Event, Kind, SessionFacts, Trouble, Usage, discover, read
 from tests.agents_e2e import tasks
 from tests.agents_e2e.agents import QUIET, Agent, session_of
-from tests.agents_e2e.box import Box, Ran
+from tests.agents_e2e.box import Box, Ran, wait_for
 from tests.agents_e2e.terminal import Terminal
 
 PATIENCE = 90.0
@@ -112,11 +112,11 @@ class Stage:
         assert ran.code == 0, f"{ran.argv} exited {ran.code}\n{ran.out}\n{ran.err}"
         return ran
 
-    def terminal(self, session: str = "") -> Terminal:
+    def terminal(self, session: str = "", *, leave: bool = False) -> Terminal:
         """Each with a socket of its own: a server that is just ending must not be met by the next."""
         self.terminals += 1
         socket = self.folder / f"tmux.{self.terminals}"
-        begun = Terminal(self.box, self.agent.interactive(session), self.work, self.environ, socket)
+        begun = Terminal(self.box, self.agent.interactive(session, leave=leave), self.work, self.environ, socket)
         self.agent.begin(begun)
         return begun
 
@@ -127,7 +127,7 @@ def run(agent: Agent, form: tasks.Form, folder: Path, bin_folder: Path) -> Run:
     stage = Stage(agent, folder, bin_folder, tasks.script(agent.name))
     tasks.lay_out(stage.work, skills=tasks.SKILL_PLACES)
     with stage.box as box:
-        (all_headless if form == "headless" else all_typed)(stage)
+        {"headless": all_headless, "interactive": all_typed, "busy": typed_meanwhile}[form](stage)
         asked = box.requests()
     shutil.rmtree(stage.home / ".codex" / "packages", ignore_errors=True)  # half a gigabyte that Codex copies there
     return Run(agent, form, stage.home, stage.work, asked, time.monotonic() - began)
@@ -154,6 +154,23 @@ def all_typed(stage: Stage) -> None:
     again = stage.terminal(session_of(terminal.leave()))
     ask(again, tasks.AGAIN)
     again.leave()
+
+
+def typed_meanwhile(stage: Stage) -> None:
+    """One session in the terminal: a prompt typed while a command runs, and a command that is stopped."""
+    work = stage.work
+    terminal = stage.terminal(leave=True)
+    terminal.enter(tasks.WORK)
+    wait_for("the command", (work / tasks.BEGUN).exists, PATIENCE)
+    terminal.enter(tasks.MEANWHILE, still=0.0)
+    time.sleep(1.0)
+    (work / tasks.GO_ON).touch()
+    terminal.wait(tasks.ANSWERS[tasks.WORK if stage.agent.name == "claude-code" else tasks.MEANWHILE], still=2.0)
+    terminal.enter(tasks.ENDLESS)
+    wait_for("the endless command", (work / tasks.ENDLESSLY).exists, PATIENCE)
+    stage.agent.stop(terminal)
+    ask(terminal, tasks.STOP)
+    terminal.leave()
 
 
 def ask(terminal: Terminal, prompt: str) -> None:

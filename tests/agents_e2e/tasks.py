@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from skillopt_harvesters import Kind, Origin, Outcome
 
-Form = Literal["headless", "interactive"]
+Form = Literal["headless", "interactive", "busy"]
+"""`busy`: in the terminal too, where the person types while the agent works, and stops it."""
 Steps = list[dict[str, Any]]
 
 LOOK = "Find the missing file, please"
@@ -18,6 +19,10 @@ WHY = "Keep it, the folder holds our release"
 ASK = "Let a helper count for you"
 HELPER = "Count the lines of a.txt in one go"
 REPORT = "Write the report, as short as can be"
+WORK = "Work on it for a while"
+MEANWHILE = "Also mind the tests"
+ENDLESS = "Work on it without an end"
+STOP = "Stop that, it takes too long"
 
 ANSWERS = {
     LOOK: "It is not there, but a.txt is.",
@@ -27,6 +32,10 @@ ANSWERS = {
     ASK: "The helper says there are three.",
     HELPER: "There are three lines.",
     REPORT: "SUMMARY of it all.",
+    WORK: "All the work is done.",
+    MEANWHILE: "The tests are minded.",
+    ENDLESS: "It has ended.",
+    STOP: "It is stopped.",
 }
 SKILL = "heading-rule"
 DESCRIPTION = "Use it when a report is written; says which heading a report needs."
@@ -86,6 +95,10 @@ def script(agent: str) -> dict[str, Steps]:
         ASK: helped(agent),
         HELPER: [{"shell": "wc -l a.txt"}],
         REPORT: [opening(agent)],
+        WORK: [{"shell": f"touch {BEGUN}; until test -e {GO_ON}; do sleep 0.1; done"}],
+        MEANWHILE: [{"shell": "wc -c a.txt"}],
+        ENDLESS: [{"shell": f"touch {ENDLESSLY}; sleep 300"}],
+        STOP: [],
     }
     return {task: [*calls, {"text": ANSWERS[task]}] for task, calls in steps.items()}
 
@@ -105,6 +118,18 @@ def opening(agent: str) -> dict[str, Any]:
     if agent == "codex":
         return {"shell": f"cat .agents/skills/{SKILL}/SKILL.md"}
     return {"tool": "Skill" if agent == "claude-code" else "skill", "arguments": {"skill": SKILL}}
+
+
+BEGUN, GO_ON, ENDLESSLY = "begun", "go-on", "endlessly"
+"""Files by which a command says that it runs, and is told to end."""
+
+
+def typed_while_busy(agent: str) -> list[tuple[Kind, str]]:
+    """What the person typed, and how it must be found. Codex keeps for the next turn what is typed within one; Claude
+    Code writes a stop in the words of a refusal, of which the next prompt is then the reason."""
+    meanwhile = Kind.PROMPT if agent == "codex" else Kind.QUEUED
+    stop = Kind.REJECTION if agent == "claude-code" else Kind.PROMPT
+    return [(Kind.PROMPT, WORK), (meanwhile, MEANWHILE), (Kind.PROMPT, ENDLESS), (stop, STOP)]
 
 
 def expected(agent: str, form: Form) -> list[Session]:

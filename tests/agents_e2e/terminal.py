@@ -15,6 +15,7 @@ STILL = 0.5
 """Seconds for which a screen must not change before keys are sent: what is typed while it is drawn may get lost."""
 LEAVE = "/exit"
 """Typed too: Claude Code notes it where it still has the time."""
+APART = 0.2
 LOST = 3.0
 """Seconds after which a key without any effect was lost."""
 PATIENCE = 60.0
@@ -53,25 +54,28 @@ class Terminal:
             time.sleep(0.05)
 
     def press(self, *keys: str) -> None:
-        self._ask("send-keys", *keys)
+        """Press keys one after another, as apart as a person's: Escape and Escape at once are another key."""
+        for key in keys:
+            self._ask("send-keys", key)
+            time.sleep(APART)
 
-    def press_until(self, key: str, asked: str, done: str) -> None:
-        """Press a key until something is done, and again only where the question is still there after a while."""
+    def press_until(self, keys: Sequence[str], asked: str, done: str) -> None:
+        """Press keys until something is done, and again only where what was there is still there after a while."""
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
-            self.press(key)
+            self.press(*keys)
             lost = time.monotonic() + LOST
             while time.monotonic() < lost or not re.search(asked, self.screen()):
                 if re.search(done, self.screen()):
                     return
-                assert time.monotonic() < until, f"{key} did not lead to {done}\n{self.screen()}"
+                assert time.monotonic() < until, f"{keys} did not lead to {done}\n{self.screen()}"
                 time.sleep(0.05)
-        raise AssertionError(f"{key} had no effect\n{self.screen()}")
+        raise AssertionError(f"{keys} had no effect\n{self.screen()}")
 
-    def enter(self, text: str) -> None:
+    def enter(self, text: str, still: float = STILL) -> None:
         """Type a line, see it on the screen, and send it."""
         self._ask("send-keys", "-l", "--", text)
-        self.wait(re.escape(text))
+        self.wait(re.escape(text), still)
         self.press("Enter")
 
     def leave(self) -> str:
