@@ -32,7 +32,10 @@ ORDER: Final = {outcome: rank for rank, outcome in enumerate(Outcome)}
 
 @dataclass(frozen=True, slots=True)
 class Practised:
-    """What one subject came to: journaled, and staged from the journal. `status` is "" where the verdict decides."""
+    """What one subject came to: journaled, and staged from the journal. `status` is "" where the verdict decides.
+
+    `exhausted`: the budget was out before it came to a verdict.
+    """
 
     edit: Edit
     verdict: Verdict
@@ -40,14 +43,16 @@ class Practised:
     candidate: str
     status: Status | Literal[""] = ""
     why: str = ""
+    exhausted: bool = False
 
 
 def practised(one: Subject, live: Skill, evolution: Evolution) -> Practised:
     """The one edit of an evolution with its verdict, or why it never came to one."""
     step = next(iter(evolution.steps), None)
     if step is None or step.verdict is None:
-        why = "the budget was out" if evolution.stopped == "budget" else "nothing was tried"
-        return Practised(_planned(one), Verdict(Outcome.ABSTAIN, why, needs=why), live.digest, "", "dropped", why)
+        out = evolution.stopped == "budget"
+        why = "the budget was out" if out else "nothing was tried"
+        return Practised(_planned(one), Verdict(Outcome.ABSTAIN, why, needs=why), live.digest, "", "dropped", why, out)
     if step.patch.edits:
         candidate = step.candidate.digest if step.candidate else live.digest
         return Practised(step.patch.edits[0], step.verdict, live.digest, candidate)

@@ -86,6 +86,8 @@ class Night:
     def practise(self, project: Project, one: Subject) -> None:
         """Take one rule through the optimizer and its gate; what it came to is journaled."""
         done = self.journal.step("evolve", f"practise {one.rule}", Practised, lambda: self._practise(project, one))
+        if done.exhausted:
+            self.journal.exhausted = self.journal.exhausted or "the budget was out before every rule was tried"
         self._results.append((one, done))
         self.world.progress.advance(len(self._results))
 

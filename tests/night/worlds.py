@@ -60,7 +60,7 @@ class ReplayedWorld(LocalWorld):
         return {"name": "obedient", "version": "1"}
 
     def gate(self, recurrence: Recurrence | None, per_week: float | None) -> Gate:
-        return EvidenceGate(per_week=per_week)
+        return EvidenceGate()
 
 
 @dataclass
