@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -55,6 +56,7 @@ class Daemon:
     _child: subprocess.Popen[bytes] | None = None
     _stopping: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _starting: threading.Lock = field(default_factory=threading.Lock)
 
     def serve(self, stop: threading.Event) -> None:
         """Run until `stop` is set (or an exception such as SIGTERM's ends the wait); leaves no process behind."""
@@ -73,7 +75,6 @@ class Daemon:
             while not stop.wait(1.0):
                 pass
         finally:
-            self._stopping = True
             self._end_child()
             scheduler.shutdown(wait=True)
             self.watch.stop()
@@ -117,20 +118,27 @@ class Daemon:
         return next_at(self.clock.now_ms(), self.timetable.zone, self.timetable.at, self._done())
 
     def _spawn(self, command: Sequence[str], environment: Mapping[str, str]) -> int:
+        """Run a command to its end and return its code; nothing is started once the daemon is stopping."""
         try:
-            self._child = subprocess.Popen(
-                list(command), env={**os.environ, **environment}, stdin=subprocess.DEVNULL, start_new_session=True
-            )
+            with self._starting:
+                if self._stopping:
+                    return -signal.SIGTERM
+                child = self._child = subprocess.Popen(
+                    list(command), env={**os.environ, **environment}, stdin=subprocess.DEVNULL, start_new_session=True
+                )
         except OSError as error:
             self._tell("failed", why=f"{command[0]}: {error.strerror}")
             return 1
         try:
-            return self._child.wait()
+            return child.wait()
         finally:
             self._child = None
 
     def _end_child(self) -> None:
-        child = self._child
+        """End what runs. A child that is being started just now is seen too: nobody would end it otherwise."""
+        with self._starting:
+            self._stopping = True
+            child = self._child
         if child is None:
             return
         child.terminate()

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Self
 from zoneinfo import ZoneInfo
 
+import pytest
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
@@ -174,6 +175,27 @@ d = Daemon(Timetable(zone, time(0, 0), timedelta(days=1), frozenset), SystemCloc
            lambda line: print(json.dumps(line), flush=True), ["/bin/sh", "-c", "exec sleep 600"], ["true"], {}, 0.05)
 d.serve(threading.Event())
 """
+
+
+def test_a_night_that_is_being_started_is_ended_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    real = subprocess.Popen
+
+    class Slow(real):  # type: ignore[type-arg, valid-type, misc]
+        """A machine that takes its time to start a process."""
+
+        def __init__(self, *arguments: object, **options: object) -> None:
+            begun.set()
+            go_on.wait(DEADLINE)
+            super().__init__(*arguments, **options)
+
+    monkeypatch.setattr("skillopt_sleep.service.daemon.subprocess.Popen", Slow)
+    with World(tmp_path, "exec sleep 600") as world:
+        assert begun.wait(DEADLINE)
+        world.stop.set()
+        wall.sleep(1.5)
+        go_on.set()
+    assert world.actions("night_ended")[0]["code"] == -signal.SIGTERM
 
 
 def test_sigterm_ends_the_daemon_and_its_night() -> None:
