@@ -7,6 +7,7 @@ Other tables and keys of the file (sign-in tokens stand there) are never read.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,11 +17,11 @@ from skillopt_harvesters import clip
 from skillopt_harvesters.bytestream import digest
 from skillopt_harvesters.content import NOTHING, as_written, decoded
 from skillopt_harvesters.cursor_words import spoken, typed
-from skillopt_harvesters.jsonl import Line
+from skillopt_harvesters.jsonl import Line, clean_text
 from skillopt_harvesters.model import Author, Batch, Cursor, Kind, Outcome, Source, Usage
 from skillopt_harvesters.simple_turns import SimpleTurns
 from skillopt_harvesters.sqlite_ro import Database
-from skillopt_harvesters.sqlite_sessions import read_sessions
+from skillopt_harvesters.sqlite_sessions import read_sessions, row_of, standing
 from skillopt_harvesters.turns import Conversation, new_facts
 
 PARSER = 1
@@ -124,10 +125,11 @@ class Composers:
         for (key,) in database.rows(keys, COMPOSER, COMPOSER[:-1] + AFTER):
             name = text_of(key).removeprefix(COMPOSER)
             if name and name not in self._elsewhere:
-                own = database.row("SELECT value FROM cursorDiskKV WHERE key = ?", COMPOSER + name) or (b"",)
+                own = standing(database, "SELECT value FROM cursorDiskKV WHERE key = ?", COMPOSER + name)
+                held = digest(own[0]) if isinstance(own, tuple) and isinstance(own[0], bytes) else own
                 newest = "SELECT count(*), max(rowid) FROM cursorDiskKV WHERE key >= ? AND key < ?"
                 said = database.row(newest, *range_of(name))
-                yield name, f"{digest(own[0]) if isinstance(own[0], bytes) else own[0]} {said}".encode()
+                yield name, f"{held} {said}".encode()
 
     def tell(self, database: Database, source: Source, name: str) -> SimpleTurns[Line]:
         found = database.row("SELECT value FROM cursorDiskKV WHERE key = ?", COMPOSER + name)
@@ -135,13 +137,13 @@ class Composers:
         turns = ComposerTurns(source, name)
         if composer is not None:
             turns.known(composer)
-            for raw in bubbles_of(database, name, composer):
+            for raw in bubbles_of(database, turns, name, composer):
                 turns.bubble(raw)
             turns.leave_open()
         return turns
 
 
-def bubbles_of(database: Database, name: str, composer: Composer) -> Iterator[bytes]:
+def bubbles_of(database: Database, turns: ComposerTurns, name: str, composer: Composer) -> Iterator[bytes]:
     """A session's messages in their order: those that its own row lists, else as they were written."""
     if composer.conversation:
         yield from (bytes(raw) for raw in composer.conversation)
@@ -153,7 +155,7 @@ def bubbles_of(database: Database, name: str, composer: Composer) -> Iterator[by
         order = "SELECT key FROM cursorDiskKV WHERE key >= ? AND key < ? ORDER BY rowid"
         keys = [text_of(key) for (key,) in database.rows(order, *range_of(name))]
     for key in keys:
-        found = database.row("SELECT value FROM cursorDiskKV WHERE key = ?", key)
+        found = row_of(database, turns, "SELECT value FROM cursorDiskKV WHERE key = ?", key)
         if found is not None and isinstance(found[0], bytes):
             yield found[0]
 
@@ -222,9 +224,20 @@ class ComposerTurns(SimpleTurns[Line]):
         if outcome is Outcome.OPEN:
             return
         self.closed(name)
-        self.ended(call, outcome, as_written(tool.error) or as_written(tool.result))
+        self.ended(call, outcome, inner(tool.error) or inner(tool.result))
         if outcome is Outcome.INTERRUPTED:
             self.broken_off()
+
+
+def inner(raw: msgspec.Raw) -> str:
+    """A text that is often JSON inside a JSON string."""
+    text = as_written(raw)
+    if not text.startswith('"'):
+        return text
+    try:
+        return clean_text(json.loads(text, strict=False))
+    except (ValueError, TypeError, RecursionError):
+        return text
 
 
 def outcome_of(tool: Tool) -> Outcome:

@@ -13,7 +13,7 @@ import msgspec
 from skillopt_harvesters import clip
 from skillopt_harvesters.content import NOTHING, Block, as_written, blocks_of, text_of
 from skillopt_harvesters.cursor_words import said_at, spoken, typed
-from skillopt_harvesters.jsonl import Line
+from skillopt_harvesters.jsonl import Line, clean_text
 from skillopt_harvesters.model import Author, Event, Kind, Origin, Outcome, Source
 from skillopt_harvesters.places import Place
 from skillopt_harvesters.simple_turns import SimpleTurns
@@ -62,7 +62,7 @@ class CursorTurns(SimpleTurns[Record]):
         self.slug = slug
         self.place = Place(lambda folder: slugged(folder) == slugged(slug)) if slug else None
         if parent:
-            self.facts.origin, self.facts.parent = Origin.SUBAGENT, parent
+            self.facts.origin, self.facts.parent = Origin.SUBAGENT, clean_text(parent)
 
     def take(self, record: Record) -> bool:
         if record.type == "turn_ended":

@@ -17,11 +17,11 @@ import msgspec
 from skillopt_harvesters import clip
 from skillopt_harvesters.content import NOTHING, as_written, decoded, plain
 from skillopt_harvesters.jsonl import Line
-from skillopt_harvesters.model import Author, Batch, Cursor, Kind, Outcome, Source, Trouble, Unreadable, Usage
+from skillopt_harvesters.model import Author, Batch, Cursor, Kind, Outcome, Source, Trouble, Usage
 from skillopt_harvesters.places import named
 from skillopt_harvesters.simple_turns import SimpleTurns
 from skillopt_harvesters.sqlite_ro import Database, database_source, schema_text
-from skillopt_harvesters.sqlite_sessions import read_sessions
+from skillopt_harvesters.sqlite_sessions import read_sessions, row_of, standing
 from skillopt_harvesters.turns import Conversation, new_facts
 
 PARSER = 1
@@ -107,7 +107,7 @@ class Sessions:
         for (name,) in database.rows("SELECT id FROM sessions ORDER BY rowid"):
             if isinstance(name, bytes):
                 key = name.decode("utf-8", "replace")
-                own = database.named("SELECT * FROM sessions WHERE id = ?", key)
+                own = standing(database, "SELECT * FROM sessions WHERE id = ?", key)
                 yield key, repr((own, database.row(nodes, key))).encode("utf-8", "replace")
 
     def tell(self, database: Database, source: Source, name: str) -> SimpleTurns[Line]:
@@ -116,14 +116,10 @@ class Sessions:
         turns.known(own)
         states = states_of(database, name)
         for node, row in chain_of(database, turns, name, own.get("main_chain_id")):
-            try:
-                found = database.row(NODE, row)
-            except Unreadable as problem:
-                if not database.steady():
-                    raise
-                turns.warn(0, f"a record cannot be read: {problem.reason}")
-                found = None
-            turns.node(node, found, states)
+            turns.number += 1
+            found = row_of(database, turns, NODE, row)
+            if found is not None:
+                turns.node(node, found, states)
         turns.leave_open()
         return turns
 
@@ -175,14 +171,13 @@ class DevinTurns(SimpleTurns[Line]):
         self.span(self.at(seconds(own.get("created_at"))))
         self.span(self.at(seconds(own.get("last_activity_at"))))
 
-    def node(self, node: int, row: tuple[Any, ...] | None, states: Mapping[str, str]) -> None:
+    def node(self, node: int, row: tuple[Any, ...], states: Mapping[str, str]) -> None:
         """A message of the live conversation."""
-        self.number += 1
-        written = row[0] if row is not None else None
+        written = row[0]
         message = decoded(Message, written)
         self.start = self.number
         self.end = self.number + (len(written) if isinstance(written, bytes) else 0)
-        self.stamp = seconds(row[1]) if row is not None else None
+        self.stamp = seconds(row[1])
         self.span(self.now())
         if message is None:
             self.unknown += 1

@@ -19,7 +19,7 @@ from skillopt_harvesters.bytestream import open_regular
 from skillopt_harvesters.content import NOTHING, as_written, blocks_of, decoded, plain, text_of
 from skillopt_harvesters.gemini_log import Placed, Told
 from skillopt_harvesters.gemini_shapes import Call, Message
-from skillopt_harvesters.jsonl import Line
+from skillopt_harvesters.jsonl import Line, clean_text
 from skillopt_harvesters.model import Author, Kind, Origin, Outcome, Source, Unreadable, Usage
 from skillopt_harvesters.places import Place
 from skillopt_harvesters.simple_turns import SimpleTurns
@@ -71,7 +71,7 @@ class GeminiTurns(SimpleTurns[Line]):
         self.span(self.at(head.last_updated))
         if head.kind == "subagent" or (path.parent.parent.name == "chats" and head.kind is None):
             facts.origin = Origin.SUBAGENT
-            facts.parent = path.parent.name if path.parent.parent.name == "chats" else ""
+            facts.parent = clean_text(path.parent.name) if path.parent.parent.name == "chats" else ""
         self.been_in(root_beside(path))
         for folder in head.directories or ():
             self.been_in(folder)

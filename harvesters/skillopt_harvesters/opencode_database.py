@@ -7,11 +7,12 @@ from typing import Any
 
 from skillopt_harvesters.content import decoded
 from skillopt_harvesters.jsonl import Line
-from skillopt_harvesters.model import Source, Unreadable
+from skillopt_harvesters.model import Source
 from skillopt_harvesters.opencode_session import AGENT, OpenCodeTurns
 from skillopt_harvesters.opencode_shapes import Message, Part, Revert, Session, Times
 from skillopt_harvesters.simple_turns import SimpleTurns
 from skillopt_harvesters.sqlite_ro import Database
+from skillopt_harvesters.sqlite_sessions import row_of, standing
 
 PARSER = 1
 ROWS = "SELECT count(*), max(rowid), total(time_updated) FROM message WHERE session_id = ?"
@@ -32,7 +33,7 @@ class Sessions:
         """The token sums up when each row was changed last; a row is changed in place while its tool runs."""
         for (name,) in database.rows("SELECT id FROM session ORDER BY rowid"):
             if isinstance(name, bytes):
-                own = database.named("SELECT * FROM session WHERE id = ?", name.decode("utf-8", "replace"))
+                own = standing(database, "SELECT * FROM session WHERE id = ?", text(name))
                 tokens = (own, database.row(ROWS, text(name)), database.row(PARTS, text(name)))
                 yield text(name), repr(tokens).encode("utf-8", "replace")
 
@@ -61,21 +62,16 @@ def parts_of(database: Database, turns: OpenCodeTurns, message: Any) -> Iterator
 
 
 def read(database: Database, turns: OpenCodeTurns, statement: str, key: Any, shape: type[Any]) -> tuple[Any, int]:
-    """The record of a row and its bytes; a row that cannot be read costs only itself."""
-    try:
-        found = database.row(statement, text(key))
-    except Unreadable as problem:
-        if not database.steady():
-            raise
-        turns.warn(0, f"a record cannot be read: {problem.reason}")
-        turns.unknown += 1
+    """The record of a row and its bytes."""
+    found = row_of(database, turns, statement, text(key))
+    if found is None:
         return None, 0
-    record = decoded(shape, found[0]) if found is not None else None
+    record = decoded(shape, found[0])
     if record is None:
         turns.unknown += 1
         turns.skipped["not JSON"] += 1
         return None, 0
-    return record, len(found[0]) if found is not None else 0
+    return record, len(found[0])
 
 
 def session_of(name: str, row: dict[str, Any]) -> Session:

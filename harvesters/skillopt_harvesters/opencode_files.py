@@ -16,6 +16,7 @@ import msgspec
 
 from skillopt_harvesters.bytestream import digest
 from skillopt_harvesters.content import decoded
+from skillopt_harvesters.jsonl import clean_text
 from skillopt_harvesters.model import Batch, Cursor, Source, Trouble, Unreadable
 from skillopt_harvesters.opencode_session import AGENT, OpenCodeTurns
 from skillopt_harvesters.opencode_shapes import Message, Part, Session
@@ -109,7 +110,7 @@ class Tree:
             for path in self.listed("message", name):
                 message, length = self.read(path, Message)
                 if message is not None:
-                    message.id = message.id or path.stem
+                    message.id = message.id or clean_text(path.stem)
                     folders = dict.fromkeys((path.stem, message.id))
                     parts = [part for folder in folders for part in self.listed("part", folder)]
                     found.append((message, length, parts + loose.get(message.id, []), path.name))

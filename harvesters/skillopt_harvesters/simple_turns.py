@@ -10,7 +10,7 @@ from skillopt_harvesters import clip
 from skillopt_harvesters.bytestream import digest
 from skillopt_harvesters.content import NOTHING
 from skillopt_harvesters.glance import Glance, glance_of
-from skillopt_harvesters.jsonl import REFUSED, Line
+from skillopt_harvesters.jsonl import REFUSED, Line, clean_text
 from skillopt_harvesters.model import Author, Batch, Cursor, Event, Kind, Outcome, Source
 from skillopt_harvesters.skills import skill_event
 from skillopt_harvesters.turns import Conversation, TurnFold
@@ -34,12 +34,12 @@ ALIASES = {
 
 
 class SimpleTurns(TurnFold[T]):
-    """A fold with the few steps that these formats need."""
+    """A fold with the few steps that these formats need. `named` may come from a file's name and be no Unicode."""
 
     def __init__(self, source: Source, talk: Conversation, named: str) -> None:
-        super().__init__(source, talk, named)
+        super().__init__(source, talk, clean_text(named))
         if not self.facts.native_id:
-            self.facts.native_id = named
+            self.facts.native_id = self.named
 
     def event(self, key: str, kind: Kind, author: Author, text: str = "") -> Event:
         """An event of the record at hand."""

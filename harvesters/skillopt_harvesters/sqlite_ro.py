@@ -41,6 +41,8 @@ COPIES = 3
 CHUNK = 4 << 20
 STEPS = 1_000_000
 """Virtual machine steps between two looks at how many there were."""
+REFUSED = (sqlite3.Error, UnicodeDecodeError)
+"""The second where SQLite's own message, or the name of a column, is no UTF-8."""
 ROUNDS = 4000
 """Looks before a statement is given up: a healthy one takes a few steps a row."""
 
@@ -162,7 +164,7 @@ class Database:
         try:
             self._connection = connect(path, folder)
             self._connection.set_progress_handler(self._gone_on, STEPS)
-        except sqlite3.Error as problem:
+        except REFUSED as problem:
             self._drop_folder()
             raise Unreadable(path, said(problem)) from problem
 
@@ -211,7 +213,7 @@ class Database:
             for row in self._connection.execute(statement, values):
                 self.taken += sum(len(value) for value in row if isinstance(value, bytes))
                 yield row
-        except sqlite3.Error as problem:
+        except REFUSED as problem:
             raise Unreadable(self.path, said(problem)) from problem
 
     def row(self, statement: str, *values: str | bytes | int) -> tuple[Any, ...] | None:
@@ -223,7 +225,7 @@ class Database:
         try:
             cursor = self._connection.execute(statement, values)
             found = cursor.fetchone()
-        except sqlite3.Error as problem:
+        except REFUSED as problem:
             raise Unreadable(self.path, said(problem)) from problem
         return None if found is None else dict(zip((part[0] for part in cursor.description), found, strict=True))
 
@@ -233,8 +235,10 @@ def is_plain(sql: Any) -> bool:
     return isinstance(sql, bytes) and not sql.lstrip().upper().startswith(b"CREATE VIRTUAL")
 
 
-def said(problem: sqlite3.Error) -> str:
+def said(problem: sqlite3.Error | UnicodeDecodeError) -> str:
     """SQLite's words in one short line; they may name tables, never rows."""
+    if isinstance(problem, UnicodeDecodeError):
+        return "malformed database schema: a name is no text"
     return " ".join(str(problem).split())[:200] or type(problem).__name__
 
 
@@ -257,7 +261,7 @@ def connect(path: str, folder: tempfile.TemporaryDirectory[str] | None) -> sqlit
         for pragma in ("trusted_schema = OFF", "query_only = ON", "cell_size_check = ON", "temp_store = MEMORY"):
             connection.execute(f"PRAGMA {pragma}")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.Error:
+    except REFUSED:
         connection.close()
         raise
     return connection

@@ -13,7 +13,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -131,6 +131,29 @@ class Reading:
     def _go_over(self) -> None:
         self._database.close()
         self._database, self._taken = open_copy(self._source.path), 0
+
+
+def standing(database: Database, statement: str, *values: str | bytes | int) -> tuple[Any, ...] | str | None:
+    """A row, to be compared; where it cannot be read, why: it will be said when the session is told."""
+    try:
+        return database.row(statement, *values)
+    except Unreadable as problem:
+        if not database.steady():
+            raise
+        return problem.reason
+
+
+def row_of(database: Database, turns: Fold[Line], statement: str, *values: str | bytes | int) -> tuple[Any, ...] | None:
+    """A record's row, if it is there. One that cannot be read (it is too long, or damaged) costs only itself. Raises
+    `Unreadable` where the database changed meanwhile."""
+    try:
+        return database.row(statement, *values)
+    except Unreadable as problem:
+        if not database.steady():
+            raise
+        turns.warn(0, f"a record cannot be read: {problem.reason}")
+        turns.unknown += 1
+        return None
 
 
 def is_new(marks: Watermarks, name: str, token: bytes) -> bool:

@@ -152,6 +152,11 @@ def made() -> ModuleType:
     return load("made")
 
 
+@pytest.fixture(scope="session")
+def samples() -> ModuleType:
+    return load("samples")
+
+
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[[str, bytes], Path]:
     """Write a file below the test's folder."""
