@@ -14,7 +14,7 @@ from skillopt_harvesters.copilot_cli_session import CopilotFold, State
 from skillopt_harvesters.copilot_cli_shapes import Record
 from skillopt_harvesters.fold import follow
 from skillopt_harvesters.jsonl import REFUSED, RecordReader
-from skillopt_harvesters.model import Batch, Cursor, Source, Trouble, Unreadable
+from skillopt_harvesters.model import Batch, Cursor, Origin, Source, Trouble, Unreadable
 from skillopt_harvesters.turns import Conversation, new_facts
 from skillopt_harvesters.walk import files_below, head_records
 from skillopt_harvesters.whole import read_head
@@ -24,6 +24,8 @@ AGENT = "copilot-cli"
 EVENTS = "events.jsonl"
 FAMILIES = ("session.", "assistant.", "user.message", "tool.execution_", "system.", "hook.", "permission.")
 YAML_BYTES = 1 << 14
+PROGRAM = "sdk"
+"""The client's name where a program drives the session; the command line itself is `github/cli` in either form."""
 
 _reader = RecordReader(Record)
 _state = msgspec.msgpack.Decoder(State)
@@ -88,7 +90,7 @@ def restored(state: bytes) -> State:
 
 
 def place(fold: CopilotFold, path: Path) -> None:
-    """What the session's `workspace.yaml` says of its place: flat `key: value` lines."""
+    """What the session's `workspace.yaml` says of it: flat `key: value` lines."""
     try:
         fd, _ = open_regular(str(path))
     except Unreadable:
@@ -100,3 +102,5 @@ def place(fold: CopilotFold, path: Path) -> None:
     facts.git_root = found.get("git_root", "")
     facts.branch = found.get("branch", "")
     facts.title = found.get("name", "")
+    if found.get("client_name") == PROGRAM:
+        facts.origin = Origin.HEADLESS

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skillopt_harvesters import Author, Kind, Outcome
+from skillopt_harvesters import Author, Kind, Origin, Outcome
 
 Session = Callable[..., Any]
 ROLLOUT = "rollout-2026-11-20T10-00-00-01999999-0000-7000-8000-000000000001.jsonl"
@@ -32,7 +32,7 @@ LISTED = """<skill>
 <skill>
   <name>behind</name>"""
 ESCALATED = '{"cmd": "python3 tidy.py", "sandbox_permissions": "require_escalated"}'
-NEVER = "approval policy is Never; reject command — you cannot ask for escalated permissions if the approval policy is Never"
+NEVER = "approval policy is Never; reject command — you cannot ask for escalated permissions if it is"
 ABORTED = "Wall time: 2.9 seconds\naborted by user"
 BY_RULE = (
     'exec_command failed: CreateProcess { message: "Rejected(\\"`rm -rf x` rejected: rm -f is not permitted\\")" }'
@@ -135,3 +135,12 @@ def test_nobody_interrupts_a_sub_agent_but_the_program(codex: Session, made: Mod
     )
     assert found.outcomes() == [Outcome.INTERRUPTED]
     assert [event.author for event in found.of(Kind.INTERRUPT)] == [Author.HARNESS]
+
+
+@pytest.mark.parametrize(("client", "origin"), [("sdk", Origin.HEADLESS), ("github/cli", Origin.INTERACTIVE)])
+def test_a_copilot_session_that_a_program_drives_is_headless(
+    copilot: Session, write: Callable[[str, bytes], Path], made: ModuleType, client: str, origin: Origin
+) -> None:
+    write(f"session-state/{made.SESSION}/workspace.yaml", f"cwd: /work/shop\nclient_name: {client}\n".encode())
+    found = copilot(made.started(), made.copilot("user.message", 1, content="go"))
+    assert found.facts.origin is origin
