@@ -5,12 +5,12 @@ For each corpus (FOLDERs of loose transcripts, and generated ones of N sessions)
 - `parse`      the harvesters alone, nothing kept        / `orjson.loads` over every line
 - `cold`       discover, read, redact, store             / `orjson.loads` over every line
 - `unchanged`  discover and harvest again, nothing new    / the bare stat walk
-- `grown`      bytes read after one session grew, beyond the new ones
+- `grown`      bytes read after one session among all grew, beyond the new ones (generated corpora)
 - `rss_mb`     peak resident memory of a process that did the cold harvest; first of all on a file with a 60 MB line
 
 Times are the least of the interleaved rounds, of wall and of processor time: the latter holds on a machine that others
-use too. The unit and the stat walk are those of `limits.py` beside the generator of corpora (SKILLOPT_SHARED); orjson is
-needed.
+use too. The unit and the stat walk are those of `limits.py` beside the generator of corpora (SKILLOPT_SHARED); it needs
+orjson.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from skillopt_harvesters import Source, discover, discover_loose, read
 from skillopt_sleep.clock import SystemClock
 from skillopt_sleep.ingest import harvest
 from skillopt_sleep.redact import Redactor
-from skillopt_sleep.store.engine import open_store
+from skillopt_sleep.store.engine import Store, open_store
 
 SHARED = Path(os.environ.get("SKILLOPT_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 LONG_LINE = 60 << 20
@@ -91,8 +91,8 @@ def measure_cold(folder: Path) -> dict[str, Any]:
         return {"wall": wall, "cpu": cpu, "rss_mb": round(rss, 1)}
 
 
-def measure_again(folder: Path, walk: Callable[[], object], rounds: int) -> dict[str, Any]:
-    """The unchanged pass beside the stat walk, in processor time."""
+def measure_again(folder: Path, walk: Callable[[], object], rounds: int, ours: bool) -> dict[str, Any]:
+    """The unchanged pass beside the stat walk, in processor time; of a corpus that may be written to also the grown."""
     with tempfile.TemporaryDirectory() as home:
         cold(folder, Path(home))
         with open_store(Path(home) / "store.db", SystemClock()) as store:
@@ -106,44 +106,44 @@ def measure_again(folder: Path, walk: Callable[[], object], rounds: int) -> dict
 
             sources = sources_of(folder)
             passes = [(timed(walk)[1], timed(again)[1], timed(listed)[1]) for _ in range(rounds)]
+            grown = {"grown": measure_grown(store, folder)} if ours else {}
         stat, whole, alone = (min(column) for column in zip(*passes, strict=True))
-        return {"unchanged": round(whole / stat, 2), "unchanged_beyond_discovery": round(alone / stat, 2)}
+        return {"unchanged": round(whole / stat, 2), "unchanged_beyond_discovery": round(alone / stat, 2), **grown}
 
 
-def measure_grown(folder: Path) -> dict[str, int]:
-    """Append a line to the largest JSONL file of a copy of the corpus's largest folder; count what is read."""
+def measure_grown(store: Store, folder: Path) -> dict[str, int]:
+    """Append a line to the largest session of a corpus of ours that is in the store; count what is then read."""
     largest = max((s for s in sources_of(folder) if s.path.endswith(".jsonl")), key=lambda s: s.size)
-    with tempfile.TemporaryDirectory() as place:
-        copy = Path(place) / "corpus" / Path(largest.path).name
-        copy.parent.mkdir()
-        copy.write_bytes(Path(largest.path).read_bytes())
-        with open_store(Path(place) / "home" / "store.db", SystemClock()) as store:
-            redactor = Redactor()
-            harvest(store, sources_of(copy.parent), read, redactor, SystemClock())
-            line = copy.read_bytes().splitlines()[-1] + b"\n"
-            with copy.open("ab") as file:
-                file.write(line)
-            sources = sources_of(copy.parent)
-            got, restore = counting_reads()
-            harvest(store, sources, read, redactor, SystemClock())
-            restore()
-        return {"new_bytes": len(line), "read_beyond": got[0] - len(line)}
+    path = Path(largest.path)
+    line = path.read_bytes().splitlines()[-1] + b"\n"
+    with path.open("ab") as file:
+        file.write(line)
+    sources = sources_of(folder)
+    got, restore = counting_reads()
+    harvest(store, sources, read, Redactor(), SystemClock())
+    restore()
+    return {"sources": len(sources), "new_bytes": len(line), "read_beyond": got[0] - len(line)}
 
 
 def counting_reads() -> tuple[list[int], Callable[[], None]]:
-    got, real = [0], {"pread": os.pread, "read": os.read}
+    got: list[int] = [0]
+    real: dict[str, Callable[..., bytes]] = {"pread": os.pread, "read": os.read}
 
     def counted(name: str) -> Callable[..., bytes]:
         def call(*of: Any) -> bytes:
-            content: bytes = real[name](*of)
+            content = real[name](*of)
             got[0] += len(content)
             return content
 
         return call
 
+    def restore() -> None:
+        for name, call in real.items():
+            setattr(os, name, call)
+
     for name in real:
         setattr(os, name, counted(name))
-    return got, lambda: [setattr(os, name, call) for name, call in real.items()] and None
+    return got, restore
 
 
 def measure_long_line() -> dict[str, Any]:
@@ -162,7 +162,7 @@ def measure_long_line() -> dict[str, Any]:
     return {"rss_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)}
 
 
-def ratios(folder: Path, rounds: int) -> dict[str, Any]:
+def ratios(folder: Path, rounds: int, ours: bool = False) -> dict[str, Any]:
     lim = limits()
     import orjson
 
@@ -183,8 +183,7 @@ def ratios(folder: Path, rounds: int) -> dict[str, Any]:
         "parse": {kind: round(parsed[i] / unit[i], 2) for i, kind in enumerate(("wall", "cpu"))},
         "cold": {kind: round(stored[i] / unit[i], 2) for i, kind in enumerate(("wall", "cpu"))},
         "rss_mb": max(one["rss_mb"] for one in colds),
-        **measure_again(folder, lambda: lim.walk(str(folder)), max(rounds, 5)),
-        "grown": measure_grown(folder),
+        **measure_again(folder, lambda: lim.walk(str(folder)), max(rounds, 5), ours),
     }
 
 
@@ -216,7 +215,7 @@ def main() -> None:
             print(json.dumps(ratios(folder, given.rounds)), flush=True)
         with tempfile.TemporaryDirectory() as place:
             for sessions in filter(None, given.sessions.split(",")):
-                print(json.dumps(ratios(generated(int(sessions), Path(place)), given.rounds)), flush=True)
+                print(json.dumps(ratios(generated(int(sessions), Path(place)), given.rounds, ours=True)), flush=True)
 
 
 if __name__ == "__main__":
