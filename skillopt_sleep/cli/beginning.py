@@ -13,8 +13,9 @@ from skillopt_sleep.cli.common import Call
 from skillopt_sleep.cli.making import the_store, user_home
 from skillopt_sleep.cli.scheduling import KINDS, environment_of, scheduler
 from skillopt_sleep.clock import SystemClock
-from skillopt_sleep.config import example
+from skillopt_sleep.config import Config, example
 from skillopt_sleep.errors import SleepError, StoreError
+from skillopt_sleep.models.base import host_of
 from skillopt_sleep.paths import user_config
 from skillopt_sleep.redact import finding as engine_finding
 from skillopt_sleep.review import targets
@@ -48,7 +49,7 @@ def init(call: Call) -> None:
         "roots": list(folders),
         "agents": [{"agent": a.agent, "files": a.files, "looked": [str(p) for p in a.looked]} for a in found.values()],
         "keys": keys,
-        "sends": "nothing",
+        "sends": sends(call.loaded.config),
     }
     if call.as_json:
         call.view.document(document)
@@ -63,9 +64,22 @@ def init(call: Call) -> None:
     )
     view.text("What is read stays here, redacted, in " + str(call.home.root))
     held = f" ({', '.join(keys)} is set and is not used unless you name a model)" if keys else ""
-    view.text(f"Nothing is sent to anybody{held}.")
+    sent = sends(call.loaded.config)
+    view.text(f"Nothing is sent to anybody{held}." if sent == "nothing" else f"Sent each night: {sent}.")
     only = f"  (works on {project.name}; --all-projects on every project that is found)" if folders and project else ""
     view.text("Next: skillopt-sleep run" + only)
+
+
+def sends(config: Config) -> str:
+    """What a night with this configuration sends, and to whom."""
+    backend, models = chosen_backend(config), config.models
+    if backend == "recorded":
+        return "nothing"
+    address = {"anthropic": models.anthropic_base_url, "openai": models.openai_base_url}.get(backend)
+    where = host_of(address) if address else f"the host that the environment names for {backend}, else the provider"
+    return (
+        f"what you said to your agents and what they had done, redacted, to {models.optimizer or 'a model'} at {where}"
+    )
 
 
 def doctor(call: Call, *, as_scheduled: bool, fix: bool) -> None:

@@ -368,3 +368,13 @@ def kept_of_asking(store: Store) -> str:
         kinds = connection.exec_driver_sql("SELECT result FROM step WHERE key LIKE 'kinds %'").scalars().all()
         said = bodies.find(connection, digests)
         return "\n".join([*(bodies.text_in(said, digest) for digest in digests), *kinds])
+
+
+def test_init_says_what_would_be_sent_and_to_whom(command: Command, surroundings: Path) -> None:
+    mine = surroundings / "mine.toml"
+    mine.write_text(
+        '[models]\nbackend = "openai"\noptimizer = "m"\nopenai_base_url = "https://me:pw@box.example:8443/v1"\n'
+    )
+    sent = command("init", "--json", "--config", str(mine)).document["sends"]
+    assert sent.endswith("redacted, to m at box.example:8443")
+    assert command("init", "--json").document["sends"] == "nothing"
