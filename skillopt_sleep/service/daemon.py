@@ -69,8 +69,8 @@ class Daemon:
             self.tick, "interval", seconds=self.every, coalesce=True, misfire_grace_time=None, next_run_time=first
         )
         self.watch.start()
-        scheduler.start()
         self._tell("started", next=iso(self._next()), polling=self.watch.polling)
+        scheduler.start()
         try:
             while not stop.wait(1.0):
                 pass

@@ -196,7 +196,7 @@ def linger(systemd: Installed, ask: Callable[[], str | None]) -> Finding | None:
 def as_scheduled(environ: Mapping[str, str], *, seconds: float = 60.0) -> Finding:
     """Start the real command in what a scheduler gives it: HOME, a short PATH, and what `schedule` writes down."""
     bare = {"PATH": "/usr/bin:/bin", **{key: environ[key] for key in ("HOME", *KEPT) if environ.get(key)}}
-    command = this_command("status", "--json")
+    command = this_command("status")
     try:
         done = subprocess.run(
             command, env=bare, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds, check=False

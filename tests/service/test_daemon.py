@@ -201,10 +201,12 @@ def test_a_night_that_is_being_started_is_ended_too(tmp_path: Path, monkeypatch:
 def test_sigterm_ends_the_daemon_and_its_night() -> None:
     with subprocess.Popen([sys.executable, "-c", SERVE], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        lines = [process.stdout.readline() for _ in range(2)]
-        assert '"night"' in lines[1], lines
-        wall.sleep(0.3)
-        os.kill(process.pid, signal.SIGTERM)
-        rest = process.communicate(timeout=DEADLINE)[0]
+        try:
+            lines = [process.stdout.readline() for _ in range(2)]
+            assert '"night"' in lines[1], lines
+            os.kill(process.pid, signal.SIGTERM)
+            rest = process.communicate(timeout=DEADLINE)[0]
+        finally:
+            process.kill()
     assert process.returncode == 143
     assert '"stopped"' in rest
