@@ -70,13 +70,14 @@ class Daemon:
         )
         self.watch.start()
         self._tell("started", next=iso(self._next()), polling=self.watch.polling)
-        scheduler.start()
-        try:
+        try:  # from here on a signal may come at any moment, also before the scheduler is up
+            scheduler.start()
             while not stop.wait(1.0):
                 pass
         finally:
             self._end_child()
-            scheduler.shutdown(wait=True)
+            if scheduler.running:
+                scheduler.shutdown(wait=True)
             self.watch.stop()
             self._tell("stopped")
 
