@@ -417,7 +417,7 @@ def test_hostile_bytes_raise_nothing_but_unreadable(data: st.DataObject, kept: K
         at = data.draw(st.integers(0, len(content)))
         width = data.draw(st.sampled_from([0, 1, 4, 30]))
         content[at : at + width] = data.draw(st.one_of(st.sampled_from(SPITE), st.binary(max_size=4)))
-    spoilt(kept, reading, original, content)
+    spoilt(kept, reading, original, bytes(content))
 
 
 VALUES = [
@@ -454,7 +454,7 @@ def test_values_of_unexpected_types_raise_nothing(seed: int, kept: Kept, reading
         if content.startswith(b"SQLite"):
             value = value.ljust(end - at)[: end - at]
         content = content[:at] + value + content[end:]
-    spoilt(kept, reading, original, content)
+    spoilt(kept, reading, original, bytes(content))
 
 
 # -- memory
