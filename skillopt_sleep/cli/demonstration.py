@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,7 +38,7 @@ def demo(call: Call, folder: Path) -> NightReport:
             world = LocalWorld(
                 Home(folder / "state"), Config(), store, user_home, environ={}, progress=Shown(step, call.view.note)
             )
-            report = sleep(world)
+            report = replace(sleep(world), path=None)  # its pages go with the folder
         call.view.night(report)
         if not call.as_json:
             _decide(call, world, store, report)
@@ -78,5 +79,8 @@ def _decide(call: Call, world: LocalWorld, store: Store, report: NightReport) ->
 
 def _after(adoption: Adoption) -> str:
     gone = not any(Path(written.target.path).exists() for written in adoption.targets)
-    left = "Everything is as it was before; nothing of the demo stays on this machine."
+    left = (
+        "Everything is as it was before; nothing of the demo stays on this machine.\n"
+        "On your own sessions: `skillopt-sleep init` in a project, then `skillopt-sleep run`."
+    )
     return left if gone else "The rollback left a file behind: please report this."

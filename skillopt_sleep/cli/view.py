@@ -230,8 +230,8 @@ class View:
     def _edit_line(self, edit: ProposedEdit) -> None:
         verdict = screen.tag(edit)
         verdict.pad_right(max(_TAG - verdict.cell_len, 0))
-        line = Text(f"{edit.n:>2}  ").append_text(verdict).append("  ")
-        self._indented(line.append_text(screen.rule(words.rule_text(edit))), 1)
+        head = Text(f" {edit.n:>2}  ").append_text(verdict).append("  ")
+        self._hung(head, screen.rule(words.rule_text(edit)))
         wanted, seen = words.needs(edit.verdict), words.seen(edit)
         stake = f"; wasted so far {words.stake_words(edit.stake)}" if edit.stake and not wanted else ""
         more = f"; needs {wanted}" if wanted and wanted != seen else ""
@@ -249,9 +249,9 @@ class View:
         if rows:
             self._result(Text(f"\n{title}", "bold"))
         for n, unit, what, more in rows[:_MOST_LISTED]:
-            line = Text(f"{words.count(n, unit):>11}  ").append_text(screen.rule(what))
+            head, line = Text(f" {words.count(n, unit):>11}  "), screen.rule(what)
             short = len(what) + len(more) < _SHORT
-            self._indented(line.append(f"  {one_line(more)}", "dim") if short else line, 1)
+            self._hung(head, line.append(f"  {one_line(more)}", "dim") if short else line)
             if more and not short:
                 self._indented(Text(one_line(more, 200), "dim"), 14)
         if len(rows) > _MOST_LISTED:
@@ -299,6 +299,17 @@ class View:
             self.out.print(Padding(text, (0, 0, 0, by)))
         else:
             self._result(Text(" " * by).append_text(text))
+
+    def _hung(self, head: Text, text: Text) -> None:
+        """Text whose folded lines stand under its first, behind its head; elsewhere one line."""
+        if not self.out.is_terminal or head.cell_len > self.out.width // 2:
+            self._result(head.append_text(text))
+            return
+        grid = Table.grid()
+        grid.add_column(width=head.cell_len, no_wrap=True)
+        grid.add_column(overflow="fold")
+        grid.add_row(head, text)
+        self.out.print(grid)
 
     def _talk(self, text: Text) -> None:
         self.err.print(text, soft_wrap=True)
