@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Final, NamedTuple
+from functools import partial
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import func, select
 
@@ -34,6 +36,8 @@ class KnownSource(NamedTuple):
     why: str
 
 
+_KEY: Final[Callable[[Sequence[Any]], Key]] = itemgetter(0, 1)
+_AS_KNOWN: Final[Callable[[Sequence[Any]], KnownSource]] = partial(tuple.__new__, KnownSource)
 _KNOWN: Final = Statement("SELECT agent, path, size, mtime_ns, inode, id, state, why FROM source")
 _CURSOR: Final = Statement("SELECT offset, before, parser, reader_state FROM source WHERE agent = ? AND path = ?")
 _SESSIONS: Final = Statement(
@@ -57,7 +61,8 @@ def signed(number: int) -> int:
 def known_sources(store: Store) -> dict[Key, KnownSource]:
     """All sources ever seen, by agent and path: one select."""
     with store.read():
-        return {row[:2]: KnownSource._make(row) for row in _KNOWN.run(store.driver)}
+        rows = _KNOWN.run(store.driver).fetchall()
+    return dict(zip(map(_KEY, rows), map(_AS_KNOWN, rows), strict=True))
 
 
 def cursor_of(store: Store, source: Source) -> Cursor | None:
