@@ -25,6 +25,7 @@ from skillopt_harvesters.model import Author, Event, Kind, Outcome, Source
 SILENT = {
     *("summary", "file-history-snapshot", "file-history-delta", "progress", "agent-name", "last-prompt", "mode"),
     *("permission-mode", "pr-link", "bridge-session", "frame-link", "atis-latch", "started", "result"),
+    *("api-request", "api-request-blob", "api-request-shape", "cost-state", "tools-used"),
 }
 GIVEN = 20
 """From this length on an id is one that the API gave, and unique by itself."""
@@ -236,7 +237,8 @@ class ClaudeFold(ClaudeRecords):
             self.s.skills[name] = opened
 
     def unsuccessful(self, record: Record, call: Event, text: str) -> None:
-        outcome = outcome_of_error(text, record.tool_denial_kind)
+        decision = part(shapes.decisions, record.permission_decision, None)
+        outcome = outcome_of_error(text, record.tool_denial_kind, decision.source if decision else None)
         said = refusal_words(text) if outcome is Outcome.REFUSED else ""
         self.failed(call, text, outcome, self.now(), said)
         if said:

@@ -59,6 +59,7 @@ class Record(Line, gc=False, rename="camel"):
     prompt_source: str | None = None
     source_tool_use_id: str | None = msgspec.field(default=None, name="sourceToolUseID")
     tool_denial_kind: str | None = None
+    permission_decision: msgspec.Raw = NOTHING
     message: Message | None = None
     tool_use_result: Facts | str | float | bool | list[msgspec.Raw] | None = None
     origin: msgspec.Raw = NOTHING
@@ -85,6 +86,12 @@ class Facts(msgspec.Struct, gc=False, rename="camel"):
 class TextPart(msgspec.Struct, gc=False):
     type: str | None = None
     text: str | None = None
+
+
+class Decision(msgspec.Struct):
+    """Who decided on a call, from 2.1.33x on: `user`, `config`, `hook` …"""
+
+    source: str | None = None
 
 
 class Kinded(msgspec.Struct, gc=False):
@@ -118,6 +125,7 @@ blocks = msgspec.json.Decoder(str | list[Block])
 text_parts = msgspec.json.Decoder(str | list[TextPart])
 text = msgspec.json.Decoder(str)
 answers = msgspec.json.Decoder(dict[str, object])
+decisions = msgspec.json.Decoder(Decision)
 kinded = msgspec.json.Decoder(Kinded)
 attachments = msgspec.json.Decoder(Attachment)
 worktrees = msgspec.json.Decoder(Worktree)

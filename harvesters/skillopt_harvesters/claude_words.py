@@ -121,15 +121,22 @@ def unwrapped(text: str) -> str:
     return text
 
 
-def outcome_of_error(text: str, denial: str | None) -> Outcome:
-    """Whether a failed call failed by itself, was refused by the person, denied by a rule, or went with a sibling."""
+def outcome_of_error(text: str, denial: str | None, decided: str | None = None) -> Outcome:
+    """Whether a failed call failed by itself, was refused by the person, denied by a rule, or went with a sibling.
+
+    `denial` is the program's own word for it, which calls a rule's denial `user-rejected` too; `decided` says by whom,
+    in versions that say so.
+    """
     head = text.lstrip()[:200]
     if head.startswith((REFUSED, REFUSED_TASK, STAYED)):
         return Outcome.REFUSED
     if any(mark in head for mark in CASCADES):
         return Outcome.CASCADE
-    if any(mark in head for mark in ABORTED):
+    if any(mark in head for mark in ABORTED) or denial == "interrupted":
         return Outcome.INTERRUPTED
-    if denial is not None:
-        return Outcome.REFUSED if "user" in denial.lower() else Outcome.DENIED
-    return Outcome.DENIED if head.startswith(DENIALS) else Outcome.ERROR
+    if head.startswith(DENIALS):
+        return Outcome.DENIED
+    if denial is None:
+        return Outcome.ERROR
+    by_person = "user" in denial.lower() and (decided is None or decided.startswith("user"))
+    return Outcome.REFUSED if by_person else Outcome.DENIED

@@ -52,6 +52,11 @@ def copilot(
     return lambda *records: as_agent(write(path, to_lines(*records)), "copilot-cli")
 
 
+@pytest.fixture
+def claude(write: Callable[[str, bytes], Path], as_agent: Any, to_lines: Callable[..., bytes]) -> Session:
+    return lambda *records: as_agent(write("s.jsonl", to_lines(*records)), "claude-code")
+
+
 def offered(found: Any) -> list[str]:
     return [event.tool for event in found.of(Kind.SKILL) if event.head == "offered"]
 
@@ -144,3 +149,35 @@ def test_a_copilot_session_that_a_program_drives_is_headless(
     write(f"session-state/{made.SESSION}/workspace.yaml", f"cwd: /work/shop\nclient_name: {client}\n".encode())
     found = copilot(made.started(), made.copilot("user.message", 1, content="go"))
     assert found.facts.origin is origin
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "outcome"),
+    [
+        ("This command requires approval", {"toolDenialKind": "user-rejected"}, Outcome.DENIED),
+        ("Not now.", {"toolDenialKind": "user-rejected"}, Outcome.REFUSED),
+        ("Not now.", {"toolDenialKind": "user-rejected", "permissionDecision": {"source": "config"}}, Outcome.DENIED),
+        ("Not now.", {"toolDenialKind": "user-rejected", "permissionDecision": {"source": "user"}}, Outcome.REFUSED),
+        ("Not now.", {"toolDenialKind": "permission-rule"}, Outcome.DENIED),
+        ("Not now.", {"toolDenialKind": "interrupted"}, Outcome.INTERRUPTED),
+        ("Not now.", {}, Outcome.ERROR),
+        ("Dangerous rm operation detected: '/x'", {}, Outcome.DENIED),
+    ],
+)
+def test_claude_code_says_of_a_denial_whose_it_is(
+    claude: Session, made: ModuleType, text: str, more: dict[str, Any], outcome: Outcome
+) -> None:
+    call = made.calls("Bash", "toolu_1", 2, {"command": "x"})
+    found = claude(made.user("go", 1), call, made.gives("toolu_1", text, 3, error=True, **more))
+    assert found.outcomes() == [outcome]
+
+
+def test_what_claude_code_sends_to_the_model_is_no_part_of_the_conversation(claude: Session, made: ModuleType) -> None:
+    """From 2.1.33x on it writes down its requests: they repeat all of the conversation."""
+    sent = {"type": "api-request-blob", "sessionId": made.SESSION, "message": {"role": "user", "content": "go"}}
+    request = {"type": "api-request", "sessionId": made.SESSION, "thread": []}
+    shape = {"type": "api-request-shape", "sessionId": made.SESSION, "shape": {}}
+    cost = {"type": "cost-state", "sessionId": made.SESSION}
+    found = claude(made.user("go", 1), shape, sent, request, cost, made.says("done", 2))
+    assert found.texts(Kind.PROMPT) == ["go"]
+    assert not found.warnings
