@@ -146,8 +146,9 @@ def recognise(name: str, found: os.stat_result, root: str) -> Source | Trouble |
         return Trouble(name, 0, why(problem))
     finally:
         os.close(fd)
+    path = Path(name)
     for harvester in harvesters():
-        if harvester.recognises(Path(name), head):
+        if harvester.recognises(path, head):
             return source_of(harvester.agent, name, root, found)
     return what_else(head)
 

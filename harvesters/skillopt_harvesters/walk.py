@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
 from collections.abc import Iterator
+from itertools import count as count_from
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,8 @@ from skillopt_harvesters.model import Source, Trouble
 HEAD_BYTES = 1 << 16
 DEPTH = 64
 BY_NAME = attrgetter("name")
+
+_last = threading.local()
 
 
 def entries_below(root: Path, trouble: list[Trouble]) -> Iterator[tuple[str, os.stat_result]]:
@@ -74,15 +78,33 @@ def source_of(agent: str, path: str, root: str, found: os.stat_result) -> Source
 
 
 def head_records(head: bytes, most: int = 40) -> Iterator[dict[str, Any]]:
-    """The objects on the first lines of a file; comments and what is no object are passed over."""
+    """The objects on the first lines of a file; comments and what is no object are passed over.
+
+    Every harvester asks for those of the same head, so what was decoded of it is remembered until the next one.
+    """
+    if getattr(_last, "head", None) is not head:
+        _last.head, _last.lines, _last.rest = head, [], line_records(head)
+    lines, rest = _last.lines, _last.rest
     count = 0
-    for line in head.split(b"\n"):
-        line = line.removeprefix(b"\xef\xbb\xbf").strip(AROUND)
-        if not line.startswith(b"{"):
-            continue
-        for record in objects(line.decode("utf-8", "replace")):
-            if isinstance(record, dict):
-                yield record
-                count += 1
+    for at in count_from(0):
+        if at == len(lines):
+            following = next(rest, None)
+            if following is None:
+                return
+            lines.append(following)
+        yield from lines[at]
+        count += len(lines[at])
         if count >= most:
             return
+
+
+def line_records(head: bytes) -> Iterator[list[dict[str, Any]]]:
+    """The objects of each line that begins with one."""
+    at, end = 0, len(head)
+    while at <= end:
+        stop = head.find(b"\n", at)
+        stop = end if stop < 0 else stop
+        line = head[at:stop].removeprefix(b"\xef\xbb\xbf").strip(AROUND)
+        if line.startswith(b"{"):
+            yield [record for record in objects(line.decode("utf-8", "replace")) if isinstance(record, dict)]
+        at = stop + 1
