@@ -56,8 +56,8 @@ def harvest(
     if listing.changed:
         _take_in(store, listing, read, Cleaner(redactor, own_sessions), excluded, tally, progress)
         settle_projects(store)
-    for source, first in listing.twins:
-        intake.link_twin(store, source, first)
+    if listing.twins:
+        intake.link_twins(store, listing.twins)
     if listing.waiting:
         mark_waiting(store, listing.waiting)
     if listing.gone:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from struct import unpack
@@ -186,12 +186,14 @@ def save(store: Store, sources: Sequence[CleanSource]) -> Saved:
     return saved
 
 
-def link_twin(store: Store, source: Source, twin: Source) -> None:
-    """A source that is the same file as another (a hard link): same cursor, same sessions, never read."""
+def link_twins(store: Store, twins: Iterable[tuple[Source, Source]]) -> None:
+    """Sources that are the same file as another (hard links), each with that one: same cursor, same sessions, never
+    read."""
     with store.write():
-        mine, its = (source.agent, path_text(source.path)), (twin.agent, path_text(twin.path))
-        sql.TWIN.run(store.driver, *mine, source.root, *its)
-        sql.TWIN_SESSIONS.run(store.driver, *mine, *its)
+        for source, twin in twins:
+            mine, its = (source.agent, path_text(source.path)), (twin.agent, path_text(twin.path))
+            sql.TWIN.run(store.driver, *mine, source.root, *its)
+            sql.TWIN_SESSIONS.run(store.driver, *mine, *its)
 
 
 @dataclass(slots=True)
