@@ -3,10 +3,11 @@ marked. Only readers' descriptions of it are at hand."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+
+import msgspec
 
 from skillopt_harvesters import clip
 from skillopt_harvesters.cursor_session import CursorTurns, new_state
@@ -55,7 +56,7 @@ def answered(turns: CursorTurns, text: str) -> None:
     said = []
     for kind, rest, body in pieces(text):
         if kind == "Tool call":
-            turns.tool(None, rest.strip(), json.dumps(arguments_of(body), ensure_ascii=False))
+            turns.tool(None, rest.strip(), msgspec.json.encode(arguments_of(body)).decode())
         elif kind == "Tool result":
             name = next(iter(turns.talk.calls), None)
             call = turns.closed(name) if name is not None else None
