@@ -21,6 +21,7 @@ QUIET: Mapping[str, str] = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "IS_SANDBOX": "1",
 }
+ASKING = ("--permission-mode", "default")
 NAMED = re.compile(r'(?:session_id": ?"|thread_id": ?"|resume[= ])([0-9a-f-]{36})')
 
 
@@ -86,11 +87,11 @@ class ClaudeCode:
     def headless(self, prompt: str, *, leave: bool, session: str) -> list[str]:
         allowed = ["--allowedTools", "Bash"] if leave else []
         again = ["--resume", session] if session else []
-        return ["claude", "-p", prompt, "--output-format", "json", *allowed, *again]
+        return ["claude", "-p", prompt, "--output-format", "json", *ASKING, *allowed, *again]
 
     def interactive(self, session: str, *, leave: bool) -> list[str]:
         allowed = ["--allowedTools", "Bash"] if leave else []
-        return ["claude", *(["--resume", session] if session else []), *allowed]
+        return ["claude", *(["--resume", session] if session else []), *ASKING, *allowed]
 
     def begin(self, terminal: Terminal) -> None:
         terminal.wait(self.ready)

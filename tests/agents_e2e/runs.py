@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from skillopt_harvesters import Event, Kind, SessionFacts, Trouble, Usage, discover, read
+from skillopt_harvesters import Batch, Cursor, Event, Kind, SessionFacts, Trouble, Usage, discover, read
 from tests.agents_e2e import tasks
 from tests.agents_e2e.agents import QUIET, Agent, session_of
 from tests.agents_e2e.box import Box, Ran, wait_for
@@ -19,6 +19,7 @@ from tests.agents_e2e.terminal import Terminal
 
 PATIENCE = 90.0
 """Seconds until a headless task must be done; the slowest takes five on a busy machine."""
+BEFORE = "home-before"
 TYPED = (Kind.PROMPT, Kind.QUEUED, Kind.COMMAND, Kind.REJECTION)
 
 
@@ -43,6 +44,20 @@ class Harvested:
     sessions: dict[str, Found] = field(default_factory=dict)
     unknown: int = 0
     trouble: list[Trouble] = field(default_factory=list)
+
+    def take(self, batches: Iterable[Batch]) -> Cursor | None:
+        """Take what a source gives; gives where it ended."""
+        cursor = None
+        for batch in batches:
+            found = self.sessions.setdefault(batch.session.native_id, Found(batch.session))
+            found.facts, cursor = batch.session, batch.cursor
+            found.events.update({event.key: event for event in batch.events})
+            found.usage.update({usage.key: usage for usage in batch.usage})
+            for key in batch.withdrawn:
+                found.events.pop(key, None)
+            self.unknown += batch.unknown
+            self.trouble += batch.warnings
+        return cursor
 
     def in_order(self) -> list[Found]:
         """Sessions of the person, the earliest first."""
@@ -69,15 +84,20 @@ class Run:
         sources, trouble = discover(self.home, {})
         harvested = Harvested(trouble=trouble)
         for source in sources:
-            for batch in read(source):
-                found = harvested.sessions.setdefault(batch.session.native_id, Found(batch.session))
-                found.facts = batch.session
-                found.events.update({event.key: event for event in batch.events})
-                found.usage.update({usage.key: usage for usage in batch.usage})
-                for key in batch.withdrawn:
-                    found.events.pop(key, None)
-                harvested.unknown += batch.unknown
-                harvested.trouble += batch.warnings
+            harvested.take(read(source))
+        return harvested
+
+    def harvest_twice(self) -> Harvested:
+        """What was there before a session was gone on with, then what came after: by cursors, as two nights read it."""
+        before = self.home.parent / BEFORE
+        harvested = Harvested()
+        cursors = {}
+        for source in discover(before, {})[0]:
+            cursors[Path(source.path).relative_to(before)] = harvested.take(read(source))
+        assert cursors
+        for source in discover(self.home, {})[0]:
+            harvested.take(read(source, cursors.pop(Path(source.path).relative_to(self.home), None)))
+        assert not cursors
         return harvested
 
     def spent(self, typed: Iterable[str]) -> list[tuple[int, int, int]]:
@@ -85,6 +105,13 @@ class Run:
         chosen = set(typed)
         given = [answer["tokens"] for answer in self.asked if answer["task"] in chosen]
         return sorted((tokens["input"], tokens["output"], tokens["cached"]) for tokens in given)
+
+
+def search_path(bin_folder: Path) -> str:
+    """The agents under test, node with which two of them start, and the system's programs."""
+    node = shutil.which("node")
+    assert node is not None, "node is not installed"
+    return os.pathsep.join((str(bin_folder), str(Path(node).parent), os.defpath))
 
 
 class Stage:
@@ -100,11 +127,17 @@ class Stage:
             made.mkdir(parents=True, exist_ok=True)
         subprocess.run(["git", "init", "-q", str(self.work)], check=True)
         agent.prepare(self.home, self.work)
-        self.environ = {**QUIET, **agent.environ(), "HOME": str(self.home), "PATH": f"{bin_folder}:{os.defpath}"}
+        self.environ = {**QUIET, **agent.environ(), "HOME": str(self.home), "PATH": search_path(bin_folder)}
         self.environ |= dict.fromkeys(("TMPDIR", "CLAUDE_CODE_TMPDIR"), str(temporary))
         self.environ["XDG_CACHE_HOME"] = str(bin_folder.parent.parent / "unpacked")
         self.box = Box(folder, script)
         self.terminals = 0
+
+    def remember(self) -> None:
+        """Keep the HOME as it is now, that is before a session is gone on with."""
+        shutil.copytree(
+            self.home, self.folder / BEFORE, ignore=shutil.ignore_patterns("packages", "*.socket", "*.sock")
+        )
 
     def headless(self, prompt: str, *, leave: bool = True, session: str = "") -> Ran:
         argv = self.agent.headless(prompt, leave=leave, session=session)
@@ -136,6 +169,7 @@ def run(agent: Agent, form: tasks.Form, folder: Path, bin_folder: Path) -> Run:
 def all_headless(stage: Stage) -> None:
     """A process for each task; the second goes on with the session of the first."""
     looked = stage.headless(tasks.LOOK)
+    stage.remember()
     stage.headless(tasks.AGAIN, session=session_of(looked.out + looked.err))
     stage.headless(tasks.TIDY, leave=False)
     stage.headless(tasks.ASK)
@@ -151,7 +185,9 @@ def all_typed(stage: Stage) -> None:
     terminal.wait(tasks.ANSWERS[tasks.TIDY if stage.agent.name == "copilot-cli" else tasks.WHY])
     ask(terminal, tasks.ASK)
     ask(terminal, tasks.REPORT)
-    again = stage.terminal(session_of(terminal.leave()))
+    said = terminal.leave()
+    stage.remember()
+    again = stage.terminal(session_of(said))
     ask(again, tasks.AGAIN)
     again.leave()
 
@@ -165,7 +201,8 @@ def typed_meanwhile(stage: Stage) -> None:
     terminal.enter(tasks.MEANWHILE, still=0.0)
     time.sleep(1.0)
     (work / tasks.GO_ON).touch()
-    terminal.wait(tasks.ANSWERS[tasks.WORK if stage.agent.name == "claude-code" else tasks.MEANWHILE], still=2.0)
+    ends = [tasks.ANSWERS[task] for task in (tasks.WORK, tasks.MEANWHILE)]
+    terminal.wait("|".join(ends) if stage.agent.name == "claude-code" else ends[1], still=2.0)
     terminal.enter(tasks.ENDLESS)
     wait_for("the endless command", (work / tasks.ENDLESSLY).exists, PATIENCE)
     stage.agent.stop(terminal)

@@ -21,7 +21,7 @@ def test_a_reason_given_at_the_question_is_the_refusals(agents_under_test: Path,
         terminal = stage.terminal()
         terminal.enter(tasks.TIDY)
         terminal.wait(stage.agent.question)
-        terminal.press_until(["Up"], r"❯ 1\. Yes", r"❯ 3\. No")
+        terminal.press_until(["Up"], r"❯ 1\. Yes", r"❯ \d\. No")
         terminal.press_until(["Tab"], "Tab to amend", "and tell Claude")
         terminal.enter(tasks.WHY)
         terminal.wait(tasks.ANSWERS[tasks.TIDY], still=1.0)

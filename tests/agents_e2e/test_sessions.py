@@ -132,3 +132,11 @@ def test_the_program_stopped_nothing_and_the_person_only_what_they_refused(
 
 def test_every_record_is_of_a_known_kind(harvested: Harvested) -> None:
     assert (harvested.unknown, harvested.trouble) == (0, [])
+
+
+def test_two_nights_with_a_resume_between_them_find_what_one_finds(done: Run, harvested: Harvested) -> None:
+    twice = done.harvest_twice()
+    assert twice.sessions.keys() == harvested.sessions.keys()
+    for name, found in harvested.sessions.items():
+        assert twice.sessions[name].events == found.events
+        assert twice.sessions[name].usage == found.usage
