@@ -195,9 +195,14 @@ def _write_example(path: Path) -> bool:
 
 
 def _project(folder: Path) -> Path | None:
-    """The git root of a folder, else the folder itself; None where that would take in a whole HOME."""
-    root = next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), folder)
-    return None if user_home().is_relative_to(root) else root
+    """The git root of a folder, else the folder itself; None where that would take in a whole HOME.
+
+    A repository that holds the HOME (of dotfiles, for instance) is no project.
+    """
+    home = user_home()
+    roots = [parent for parent in (folder, *folder.parents) if (parent / ".git").exists()]
+    root = next((one for one in roots if not home.is_relative_to(one)), folder)
+    return None if home.is_relative_to(root) else root
 
 
 def _plain(value: object) -> str:

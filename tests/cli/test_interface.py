@@ -275,3 +275,17 @@ def test_a_run_takes_the_projects_that_init_recorded_unless_all_are_asked_for(
     assert command("run", "--json", *config).document["tasks"]["mined"] == 0
     assert command("run", "--json", "--all-projects", *config).document["tasks"]["mined"] > 0
     assert command("run", "--json", "--project", str(surroundings / "shop"), *config).document["tasks"]["mined"] > 0
+
+
+def test_a_repository_that_holds_the_home_is_no_project_and_the_folder_in_it_is(
+    command: Command, surroundings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (surroundings / ".git").mkdir()
+    config = ("--config", str(surroundings / "sleep.toml"), "--json")
+    assert command("init", *config).document["project"] == str(surroundings / "shop")
+    (surroundings / "shop/.git").mkdir()
+    (surroundings / "shop/src").mkdir()
+    monkeypatch.chdir(surroundings / "shop/src")
+    assert command("init", *config).document["project"] == str(surroundings / "shop")
+    monkeypatch.chdir(surroundings / "home")
+    assert command("init", *config).document["project"] is None
