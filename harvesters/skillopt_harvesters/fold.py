@@ -21,7 +21,7 @@ BY_OFFSET = attrgetter("offset")
 UNKNOWN_SHARE = 0.05
 """From here on a source's unknown records are reported."""
 CWD_KEEP = 64
-USAGE_KEEP = 8
+USAGE_KEEP = 4
 """Messages whose tokens may still be corrected by a later line."""
 TOKENS_MOST = 1 << 40
 """No message takes more; numbers without end are no numbers of tokens."""

@@ -20,6 +20,8 @@ SHORTEST: Final = 8
 FIELDS: Final = frozenset(field.name for shape in (Event, Usage, SessionFacts) for field in fields(shape))
 """Names of our own, under which readers remember things."""
 
+HOLDERS: Final = (str, list, dict)
+
 RedactMany = Callable[[Sequence[str]], list[Redacted]]
 
 
@@ -60,13 +62,13 @@ def _strings(value: object) -> list[str]:
     while waiting:
         item = waiting.pop()
         if type(item) is str:
-            if len(item) >= SHORTEST and item not in FIELDS:
+            if len(item) >= SHORTEST:
                 found[item] = None
         elif type(item) is list:
             waiting.extend(item)
         elif type(item) is dict:
-            waiting.extend(item)
-            waiting.extend(item.values())
+            waiting.extend([name for name in item if name not in FIELDS])
+            waiting.extend([some for some in item.values() if type(some) in HOLDERS])
     return list(found)
 
 
