@@ -54,9 +54,7 @@ class Box:
         names = folder / "resolv.conf"
         names.write_text(RESOLVER, encoding="utf-8")
         model = [sys.executable, "-I", str(HERE / "model_server.py"), str(tasks), str(self.log)]
-        self._inside = subprocess.Popen(
-            [*UNSHARE, "sh", "-c", BEGIN, "sh", str(names), *model], stdin=subprocess.DEVNULL
-        )
+        self._inside = subprocess.Popen([*UNSHARE, "sh", "-c", BEGIN, "sh", str(names), *model], stdin=subprocess.PIPE)
 
     def __enter__(self) -> Self:
         try:
@@ -71,9 +69,14 @@ class Box:
         self.close()
 
     def close(self) -> None:
-        """Ends all that runs inside."""
-        self._inside.kill()
-        self._inside.wait()
+        """Ends all that runs inside. The kernel does the same when we are killed: then this pipe is closed too."""
+        assert self._inside.stdin is not None
+        self._inside.stdin.close()
+        try:
+            self._inside.wait(SLOW)
+        finally:
+            self._inside.kill()
+            self._inside.wait()
 
     def argv(self, command: Sequence[str], cwd: Path) -> list[str]:
         """A command as it is started from outside to run inside, in a folder: entering forgets where one was."""

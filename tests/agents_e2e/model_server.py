@@ -9,7 +9,8 @@ whose phrase stands in the last user text that has any; its step is the number o
 request without a phrase or without tools (a title, a probe) gets the text "ok".
 
 Each answer's tokens are unlike any other's. LOG gets a line for each request: what was asked, and what it was given.
-It is the first process of its namespace, and so also waits for processes that nobody waits for.
+It ends when its standard input does. It is the first process of its namespace, and so also waits for processes that
+nobody waits for, and ends them all with it.
 """
 
 from __future__ import annotations
@@ -142,7 +143,13 @@ def messages(answer: Answer) -> Iterator[tuple[str, Json]]:
         begun = {"type": "text", "text": ""}
         delta = {"type": "text_delta", "text": answer.text}
     usage = {"input_tokens": answer.tokens.input, "cache_read_input_tokens": answer.tokens.cached, "output_tokens": 1}
-    message = {"id": short_id("msg"), "type": "message", "role": "assistant", "model": answer.model, "content": []}
+    message: Json = {
+        "id": short_id("msg"),
+        "type": "message",
+        "role": "assistant",
+        "model": answer.model,
+        "content": [],
+    }
     message |= {"stop_reason": None, "stop_sequence": None, "usage": usage}
     yield "message_start", {"message": message}
     yield "content_block_start", {"index": 0, "content_block": begun}
@@ -271,8 +278,15 @@ class Handler(BaseHTTPRequestHandler):
         self.reply(written(self.path, streamed, answer), "text/event-stream" if streamed else "application/json")
 
 
+def end_with_starter() -> None:
+    """Whoever started us holds the other end of our standard input, and lets go of it also when they are killed."""
+    sys.stdin.buffer.read()
+    os._exit(0)
+
+
 def main() -> None:
     script, log = Path(sys.argv[1]), Path(sys.argv[2])
+    threading.Thread(target=end_with_starter, daemon=True).start()
     if os.getpid() == 1:
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     server = Server(Script(json.loads(script.read_text(encoding="utf-8"))), log)

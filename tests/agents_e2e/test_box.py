@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -34,6 +36,11 @@ def run(box: Box, folder: Path, *argv: str) -> Ran:
     return box.run(argv, folder, {"PATH": os.defpath}, 20.0)
 
 
+def leave_one(box: Box, folder: Path) -> Ran:
+    """Run a command that leaves a process behind."""
+    return run(box, folder, "sh", "-c", f"setsid sleep {MARK} >/dev/null 2>&1 & echo left")
+
+
 @pytest.fixture
 def box(agents_under_test: Path, tmp_path: Path) -> Box:
     return Box(tmp_path, {})
@@ -48,7 +55,7 @@ def test_the_model_is_the_only_address(box: Box, tmp_path: Path) -> None:
 
 def test_no_process_outlives_its_box(box: Box, tmp_path: Path) -> None:
     with box:
-        done = run(box, tmp_path, "sh", "-c", f"setsid sleep {MARK} >/dev/null 2>&1 & echo left")
+        done = leave_one(box, tmp_path)
         assert (done.code, done.out) == (0, "left\n")
         wait_for("the process that is left", lambda: sleeping() == 1, 5.0)
     wait_for("its end", lambda: sleeping() == 0, 5.0)
@@ -62,3 +69,20 @@ def sleeping() -> int:
             line = path.read_bytes()
             found += MARK.encode() in line and line.startswith(b"sleep")
     return found
+
+
+def test_a_box_ends_when_whoever_made_it_is_killed(agents_under_test: Path, tmp_path: Path, checkout: Path) -> None:
+    maker = [sys.executable, "-m", "tests.agents_e2e.test_box", str(tmp_path)]
+    with subprocess.Popen(maker, cwd=checkout, stdout=subprocess.PIPE, text=True) as making:
+        assert making.stdout is not None
+        assert making.stdout.readline() == "left\n"
+        wait_for("the process inside", lambda: sleeping() == 1, 5.0)
+        making.kill()
+    wait_for("its end", lambda: sleeping() == 0, 5.0)
+
+
+if __name__ == "__main__":
+    with Box(Path(sys.argv[1]), {}) as made:
+        sys.stdout.write(leave_one(made, Path(sys.argv[1])).out)
+        sys.stdout.flush()
+        time.sleep(60)
