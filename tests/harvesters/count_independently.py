@@ -50,7 +50,7 @@ def steps(r):  # ("call", id, what) | ("result", id, text of a failure or None) 
 
 
 def count(path):
-    n, calls, queue, again = dict.fromkeys(("said", "item", "errors", "refusals"), 0), {}, [], set()
+    n, w, calls, queue, again = {"errors": 0, "refusals": 0}, {"said": 0, "item": 0}, {}, [], set()
     for r in records(path):
         operation, text, time = r.get("operation"), str(r.get("content") or "").strip(), str(r.get("timestamp"))
         queue += [text] if operation == "enqueue" or (operation == "remove" and text and text not in queue) else []
@@ -60,9 +60,9 @@ def count(path):
             if what == "result" and calls.get(name):
                 calls[name], what = "", "refusals" if said and REFUSED.match(said) else "errors"
                 n[what] += said is not None
-            elif what in n and not {(time, str(name)), (time, str(name or said))} & again:
+            elif what in w and not {(time, str(name)), (time, str(name or said))} & again:
                 again |= {(time, str(name)), (time, "True")} if "sessionId" in r and time[-1] == "Z" else set()
                 queue = [other for other in queue if other not in name]
-                n[what] += any(not NOBODY.match(t) for t in name) or (said and not name)
-    said = (n["said"] or n["item"]) + sum(not NOBODY.match(text) for text in queue)
+                w[what] += any(not NOBODY.match(t) for t in name) or (said and not name)
+    said = (w["said"] or w["item"]) + sum(not NOBODY.match(text) for text in queue)
     return {**n, "calls": len(calls), "prompts": said * ("subagents" not in path.parts and path.name[:6] != "agent-")}

@@ -309,6 +309,7 @@ def test_no_other_key_and_no_other_table_of_the_editor_is_read(edited: Any, samp
         samples.cursor_value("cursorAuth/accessToken", "secret"),
         samples.cursor_value("composerData:comp1", {}),
         samples.cursor_value("bubbleId:comp10:b1", {"type": 1, "text": "another's"}),
+        samples.cursor_value("bubbleId:comp1x:b1", {"type": 1, "text": "another's"}),
         samples.cursor_bubble(1, 1, "fix it"),
     )
     assert [event.text for event in found.events.values()] == ["fix it"]
