@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
 import stat
 import subprocess
@@ -23,6 +25,8 @@ from skillopt_sleep.service.install.base import KEPT, Installed, Scheduler, this
 State = Literal["ok", "warn", "fail", "unknown"]
 LEAST_FREE = 500_000_000
 """Bytes that a store of ordinary size needs for itself and one copy."""
+ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
+"""How a word of a crontab's line begins that is no program yet."""
 DEFAULT_CLEANUP_DAYS = 30
 """Claude Code deletes transcripts after this many days where its settings say nothing (its documentation)."""
 
@@ -173,11 +177,22 @@ def schedule(schedulers: Iterable[Scheduler]) -> Finding:
 
 
 def _scheduled(shown: Installed) -> Finding:
-    first = shown.command.strip('"').split('"')[0].split(" ")[0] if shown.kind != "cron" else ""
+    first = _program(shown)
     if first and not Path(first).exists():
         remedy = f"Run `skillopt-sleep schedule install --{shown.kind}` again"
         return Finding("schedule", "fail", f"{shown.kind} starts {first}, which is not there", remedy)
     return Finding("schedule", "ok", f"{shown.kind}, every night at {shown.at}")
+
+
+def _program(shown: Installed) -> str:
+    """The program that a schedule starts, "" where that cannot be told."""
+    command = shown.command.replace("\\%", "%") if shown.kind == "cron" else shown.command
+    try:
+        words = [word for word in shlex.split(command) if not ASSIGNED.match(word)]
+    except ValueError:
+        return ""
+    word = words[0] if words else ""
+    return word.replace("%%", "%").replace("$$", "$") if shown.kind == "systemd" else word
 
 
 def linger(systemd: Installed, ask: Callable[[], str | None]) -> Finding | None:

@@ -6,7 +6,7 @@ import random
 import shutil
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,14 @@ def lines(said: Said) -> list[dict[str, Any]]:
     import json
 
     return [json.loads(line) for line in said.out.splitlines()]
+
+
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """A shell that put these tests into the background has them ignore interrupts; their children would, too."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import stat
 from collections.abc import Callable
+from datetime import time
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,7 @@ from skillopt_sleep.lock import hold
 from skillopt_sleep.paths import Home
 from skillopt_sleep.service import doctor
 from skillopt_sleep.service.doctor import AgentFiles
-from skillopt_sleep.service.install.base import Installed
+from skillopt_sleep.service.install.base import Installed, Plan
 from skillopt_sleep.service.install.cron import Cron
 from skillopt_sleep.service.install.systemd import Systemd
 from tests.cli.child import Child, least
@@ -165,21 +167,28 @@ def test_keys_are_told_by_name_alone() -> None:
     assert "the provider you named" in doctor.models({}, "openai", True).finding
 
 
+@pytest.mark.parametrize("folder", ["plain", "with a space", "100% $HOME"])
 def test_a_schedule_whose_program_is_gone_fails(
-    tmp_path: Path, program: Program, monkeypatch: pytest.MonkeyPatch
+    folder: str, tmp_path: Path, program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(program("crontab", "echo no crontab for kim >&2; exit 1")) + ":/bin:/usr/bin")
     units = tmp_path / "units"
     assert doctor.schedule([Systemd(units), Cron()]).finding == "no night is scheduled"
+    command = tmp_path / folder / "skillopt-sleep"
+    plan = Plan((str(command), "run", "-q"), time(3, 10), {"SKILLOPT_HOME": "/h o"})
     units.mkdir()
-    command = tmp_path / "skillopt-sleep"
-    (units / "skillopt-sleep.service").write_text(f'[Service]\nExecStart="{command}" "run" "-q"\n')
-    (units / "skillopt-sleep.timer").write_text("[Timer]\nOnCalendar=*-*-* 03:10:00\n")
-    found = doctor.schedule([Systemd(units), Cron()])
+    systemd = Systemd(units)
+    systemd.service.write_text(systemd.render_service(plan))
+    systemd.timer.write_text(systemd.render_timer(plan))
+    found = doctor.schedule([systemd, Cron()])
     assert (found.state, found.finding) == ("fail", f"systemd starts {command}, which is not there")
+    program("crontab", f"echo {shlex.quote(Cron().render(plan))}")
+    found = doctor.schedule([Cron()])
+    assert (found.state, found.finding) == ("fail", f"cron starts {command}, which is not there")
+    command.parent.mkdir()
     command.touch()
-    found = doctor.schedule([Systemd(units), Cron()])
-    assert (found.state, found.finding) == ("ok", "systemd, every night at 03:10")
+    assert doctor.schedule([systemd]).finding == "systemd, every night at 03:10"
+    assert doctor.schedule([Cron()]).finding == "cron, every night at 03:10"
 
 
 def test_a_scheduler_that_cannot_be_asked_is_passed_over(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import plistlib
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -41,7 +42,7 @@ class Launchd:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._path.write_text(text, encoding="utf-8")
         self._call("load", "-w", str(self._path))
-        return Installed("launchd", True, plan.at.strftime("%H:%M"), None, " ".join(plan.command), text, changed)
+        return Installed("launchd", True, plan.at.strftime("%H:%M"), None, shlex.join(plan.command), text, changed)
 
     def remove(self) -> Installed:
         before = self.show()
@@ -57,7 +58,7 @@ class Launchd:
         content = plistlib.loads(raw)
         when = content.get("StartCalendarInterval", {})
         at = f"{when.get('Hour', 0):02}:{when.get('Minute', 0):02}"
-        return Installed("launchd", True, at, None, " ".join(content.get("ProgramArguments", [])), raw.decode())
+        return Installed("launchd", True, at, None, shlex.join(content.get("ProgramArguments", [])), raw.decode())
 
     def _call(self, *arguments: str) -> None:
         try:
