@@ -1,7 +1,8 @@
 """A critic made of one function, `complete(prompts) -> replies` (method.md, reflect, aggregate, select, update).
 
-It sees train attempts only. What is untrusted goes into prompts fenced as data; what comes back is checked by hand,
-repaired once, and otherwise `Missing("unusable reply")`, which the stages count.
+It sees train attempts only. What is untrusted goes into prompts fenced as data; each prompt carries the schema of its
+reply, for who can hold a model to it; what comes back is checked by hand all the same, repaired once, and otherwise
+`Missing("unusable reply")`, which the stages count.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeVar
 
-from skillopt_core.asking import Complete, ask
-from skillopt_core.memory import Memory
-from skillopt_core.prompting import default_prompts, fenced, filled
+from skillopt_core import schemas
+from skillopt_core.aggregate import join
+from skillopt_core.asking import Complete, Prompt, ask
+from skillopt_core.memory import Memory, normalised
+from skillopt_core.prompting import default_prompts, fenced, filled, small_prompts
 from skillopt_core.replies import (
     ReadEdit,
     ReadPattern,
@@ -26,8 +29,11 @@ from skillopt_core.showing import Shown, batches, show_drift, show_edits, show_n
 from skillopt_core.types import Edit, Label, Missing, Patch, Refused, Skill, Step, Trajectory
 
 MINIBATCH: Final = 8
+SMALL_MINIBATCH: Final = 4
 CHARACTERS: Final = 24_000
 """What the attempts of one prompt may take, about 6,000 tokens."""
+SMALL_CHARACTERS: Final = 4_000
+_PARROTED: Final = 20
 
 T = TypeVar("T")
 
@@ -36,7 +42,8 @@ class ModelCritic:
     """Critic, Mender, Pacer and Guide over any model.
 
     `prompts` replaces shipped prompts by name. `minibatch` is the number of tasks a reflection sees, `characters` what
-    their attempts may take together.
+    their attempts may take together (8 and 24,000). `small` is for a weak optimizer: shorter prompts with an example
+    worked out, a flat reply (why, tasks, one rule to add), 4 tasks in 4,000 characters, and merging without a model.
     """
 
     def __init__(
@@ -44,22 +51,24 @@ class ModelCritic:
         complete: Complete,
         prompts: Mapping[str, str] | None = None,
         *,
-        minibatch: int = MINIBATCH,
-        characters: int = CHARACTERS,
+        small: bool = False,
+        minibatch: int | None = None,
+        characters: int | None = None,
     ) -> None:
-        shipped = default_prompts()
+        shipped = small_prompts() if small else default_prompts()
         unknown = sorted(set(prompts or {}) - set(shipped))
         if unknown:
             raise ValueError(f"no prompt is called {', '.join(unknown)}; there are {', '.join(sorted(shipped))}")
         self._complete = complete
         self._prompts = {**shipped, **(prompts or {})}
-        self._minibatch = minibatch
-        self._characters = characters
+        self._small = small
+        self._minibatch = minibatch or (SMALL_MINIBATCH if small else MINIBATCH)
+        self._characters = characters or (SMALL_CHARACTERS if small else CHARACTERS)
 
     def reflect(
         self, skill: Skill, seen: Sequence[Trajectory], edit_budget: int, memory: Memory
     ) -> Sequence[Patch | Missing]:
-        """One patch a minibatch, failures first, in a fixed order; malformed edits follow as `Missing`."""
+        """One patch a minibatch, failures first, in a fixed order; malformed and parroted edits follow as `Missing`."""
         shown = batches(seen, self._minibatch, self._characters)
         prompts = [self._reflection(skill, batch, edit_budget, memory) for batch in shown]
         answers = self._ask(prompts, "reflect_failures", read_patterns)
@@ -68,15 +77,19 @@ class ModelCritic:
             if isinstance(answer, Missing):
                 patches.append(answer)
                 continue
-            patches.append(_patch(batch, answer))
+            patch, parroted = self._own_words(batch, _patch(batch, answer))
+            patches.append(patch)
             patches += [Missing("malformed edit")] * sum(pattern.malformed for pattern in answer)
+            patches += [Missing("edit copied from the prompt")] * parroted
         return patches
 
     def merge(self, patches: Sequence[Patch], memory: Memory) -> Patch | Missing:
         """One patch out of a group; support follows from the numbers of the edits that it was merged from."""
+        if self._small:
+            return join(patches)
         edits = [edit for patch in patches for edit in patch.edits]
         slots = {"edits": show_edits(edits), "notes": show_notes(memory)}
-        answer = self._one("merge", slots, read_edits)
+        answer = self._one("merge", slots, schemas.traced_edits(len(edits)), read_edits)
         if isinstance(answer, Missing):
             return answer
         return Patch(tuple(_traced(read, edits) for read in answer), about=patches[0].about)
@@ -84,19 +97,21 @@ class ModelCritic:
     def rank(self, edits: Sequence[Edit], keep: int, memory: Memory) -> Sequence[int] | Missing:
         """Indices from 0, best first."""
         slots = {"edits": show_edits(edits), "keep": str(keep), "notes": show_notes(memory)}
-        answer = self._one("rank", slots, lambda reply: read_numbers(reply, "keep"))
+        schema = schemas.chosen(len(edits), keep)
+        answer = self._one("rank", slots, schema, lambda reply: read_numbers(reply, "keep"))
         return answer if isinstance(answer, Missing) else [number - 1 for number in answer]
 
     def pace(self, edits: Sequence[Edit], most: int, memory: Memory) -> tuple[int, str] | Missing:
         """The number of edits for this step, with a reason."""
         slots = {"edits": show_edits(edits), "most": str(most), "notes": show_notes(memory)}
-        return self._one("pace", slots, lambda reply: read_number(reply, "edits"))
+        return self._one("pace", slots, schemas.paced(most), lambda reply: read_number(reply, "edits"))
 
     def mend(self, skill: Skill, missed: Sequence[Refused], memory: Memory) -> Patch | Missing:
         """The missed edits with anchors that fit."""
         edits = [refused.edit for refused in missed]
         shown = show_edits(edits, [refused.why for refused in missed])
-        answer = self._one("mend", {"skill": fenced("skill", skill.text), "edits": shown}, read_edits)
+        slots = {"skill": fenced("skill", skill.text), "edits": shown}
+        answer = self._one("mend", slots, schemas.traced_edits(len(edits)), read_edits)
         return answer if isinstance(answer, Missing) else Patch(tuple(_traced(read, edits) for read in answer))
 
     def guidance(self, skill: Skill, drift: Mapping[str, Sequence[Trajectory]], memory: Memory) -> str | Missing:
@@ -106,24 +121,38 @@ class ModelCritic:
             "attempts": show_drift(drift, self._characters),
             "notes": show_notes(memory),
         }
-        return self._one("slow_update", slots, lambda reply: read_text(reply, "guidance"))
+        return self._one("slow_update", slots, schemas.one_text("guidance"), lambda reply: read_text(reply, "guidance"))
 
     def notes(self, steps: Sequence[Step], memory: Memory) -> str | Missing:
         """Notes to itself, kept in `memory.meta`."""
         slots = {"steps": show_steps(steps), "notes": show_notes(memory)}
-        return self._one("meta_skill", slots, lambda reply: read_text(reply, "notes"))
+        return self._one("meta_skill", slots, schemas.one_text("notes"), lambda reply: read_text(reply, "notes"))
 
-    def _reflection(self, skill: Skill, batch: Shown, edit_budget: int, memory: Memory) -> str:
+    def _reflection(self, skill: Skill, batch: Shown, edit_budget: int, memory: Memory) -> Prompt:
         slots = {
             "skill": fenced("skill", skill.text),
             "budget": str(edit_budget),
             "attempts": batch.text,
             "notes": show_notes(memory),
         }
-        return filled(self._prompts[f"reflect_{batch.about}"], slots)
+        return Prompt(filled(self._prompts[f"reflect_{batch.about}"], slots), self._form(batch, edit_budget))
 
-    def _one(self, name: str, slots: Mapping[str, str], read: Callable[[str], T]) -> T | Missing:
-        (answer,) = self._ask([filled(self._prompts[name], slots)], name, read)
+    def _form(self, batch: Shown, edit_budget: int) -> schemas.Schema:
+        aliases = tuple(batch.aliases)
+        if self._small:
+            return schemas.short_reflection(aliases, edit_budget)
+        return schemas.reflection(aliases, edit_budget, labelled=batch.about == "failures")
+
+    def _own_words(self, batch: Shown, patch: Patch) -> tuple[Patch, int]:
+        """The patch without what a weak model copied out of the prompt's rules and examples, and how much that was."""
+        asked = normalised(self._prompts[f"reflect_{batch.about}"])
+        own = tuple(edit for edit in patch.edits if not _parrots(edit, asked))
+        return replace(patch, edits=own), len(patch.edits) - len(own)
+
+    def _one(
+        self, name: str, slots: Mapping[str, str], schema: schemas.Schema, read: Callable[[str], T]
+    ) -> T | Missing:
+        (answer,) = self._ask([Prompt(filled(self._prompts[name], slots), schema)], name, read)
         return answer
 
     def _ask(self, prompts: Sequence[str], name: str, read: Callable[[str], T]) -> list[T | Missing]:
@@ -142,6 +171,11 @@ def _patch(batch: Shown, patterns: Sequence[ReadPattern]) -> Patch:
         ]
     reasoning = "\n".join(pattern.why for pattern in patterns if pattern.why)
     return Patch(tuple(edits), reasoning=reasoning, about=batch.about)
+
+
+def _parrots(edit: Edit, asked: str) -> bool:
+    said = normalised(edit.text)
+    return len(said) >= _PARROTED and said in asked
 
 
 def _traced(read: ReadEdit, edits: Sequence[Edit]) -> Edit:

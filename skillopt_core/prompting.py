@@ -20,6 +20,9 @@ NAMES: Final = (
     "repair",
 )
 
+SMALL: Final = ("reflect_failures", "reflect_successes", "rank", "slow_update")
+"""Prompts that have a version for small models: fewer rules, one flat form, an example worked out."""
+
 _SLOT: Final = re.compile(r"\{\{([a-z_]+)\}\}")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
@@ -28,6 +31,12 @@ def default_prompts() -> dict[str, str]:
     """The shipped prompts by name. The caller may replace any of them; the slots `{{name}}` must stay."""
     folder = resources.files("skillopt_core") / "prompts"
     return {name: (folder / f"{name}.md").read_text(encoding="utf-8") for name in NAMES}
+
+
+def small_prompts() -> dict[str, str]:
+    """The same names with the wording for a weak optimizer (half a billion parameters, say)."""
+    folder = resources.files("skillopt_core") / "prompts" / "small"
+    return default_prompts() | {name: (folder / f"{name}.md").read_text(encoding="utf-8") for name in SMALL}
 
 
 def filled(template: str, slots: Mapping[str, str]) -> str:

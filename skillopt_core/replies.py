@@ -22,6 +22,7 @@ _OPS: Final[Mapping[str, Op]] = {
     "remove": "delete",
 }
 _TRAILING_COMMA: Final = re.compile(r",(\s*[}\]])")
+_BULLET: Final = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+")
 _STARTS: Final = 40
 
 
@@ -121,13 +122,25 @@ def _items(found: Mapping[str, object], key: str) -> Sequence[object]:
 def _pattern(item: object) -> ReadPattern:
     if not isinstance(item, dict):
         raise Unusable("a pattern is no object")
-    raw = item.get("edits")
+    raw = item.get("edits", _as_edits(item.get("rule")))
     items = raw if isinstance(raw, list) else []
     label = Label.EXECUTION_LAPSE if item.get("label") == Label.EXECUTION_LAPSE else Label.SKILL_DEFECT
     edits = tuple(edit for edit in map(_edit, items) if edit)
     tasks = item.get("tasks")
     names = tuple(name for name in tasks if isinstance(name, str)) if isinstance(tasks, list) else ()
     return ReadPattern(_string(item.get("why")), label, names, edits, len(items) - len(edits))
+
+
+def _as_edits(rule: object) -> object:
+    """The flat form, which a small model can hold: one rule is one edit that adds it at the end. Silence is none."""
+    if rule is None or (isinstance(rule, str) and not rule.strip()):
+        return []
+    return [{"op": "add", "anchor": "", "text": _bulleted(rule) if isinstance(rule, str) else rule}]
+
+
+def _bulleted(rule: str) -> str:
+    """One rule as one list item, whatever the model put in front of it."""
+    return "- " + _BULLET.sub("", " ".join(rule.split()), count=1)
 
 
 def _edit(item: object) -> ReadEdit | None:
