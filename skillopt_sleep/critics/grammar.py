@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from skillopt_core.document import Kind
-from skillopt_core.document import parse as parse_document
 from skillopt_sleep.critics.meaning import negates, predicate, section, subject, topic
+from skillopt_sleep.critics.prose import BULLET, blocks
 from skillopt_sleep.critics.spans import MASK, Masked, Unphrasable, check_printable, code, mask
 from skillopt_sleep.critics.templates import WORDINGS
 from skillopt_sleep.domain.sentences import (
@@ -53,9 +52,6 @@ MOST_WORDS: Final = 500
 """Characters of a house rule in a person's own words."""
 
 _HOUSE_RULE: Final = "House rule: "
-_BULLET: Final = re.compile(r"\s*(?:[-*+•]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
-_FENCE: Final = re.compile(r"\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(`{3,}(?=[^`]*$)|~{3,})")
-_NO_PROSE: Final = re.compile(r"\s*(?:>|\||#{1,6}(?:\s|$)|(?:[=_*-]\s*){3,}$)")
 _END: Final = re.compile(r"[.!](?=\s+\S)")
 _EMPHASIS: Final = re.compile(r"\*\*|__|^\s*[*_]|[*_]\s*$")
 _STRICT: Final = tuple((wording, wording.compiled("\x00\\d+\x00")) for wording in WORDINGS)
@@ -180,67 +176,12 @@ def _unmasked(group: str, masked: Masked) -> str:
 
 
 def _sentences(skill_text: str) -> Iterator[Located]:
-    for first, lines in _blocks(skill_text):
+    for first, lines in blocks(skill_text):
         joined = " ".join(
-            _BULLET.sub("", line, count=1).strip() if n == 0 else line.strip() for n, line in enumerate(lines)
+            BULLET.sub("", line, count=1).strip() if n == 0 else line.strip() for n, line in enumerate(lines)
         )
         raw = "\n".join(lines)
         found = list(_read(joined))
         for sentence, text in found:
-            exact = text if text in raw else _BULLET.sub("", raw, count=1).strip() if len(found) == 1 else ""
+            exact = text if text in raw else BULLET.sub("", raw, count=1).strip() if len(found) == 1 else ""
             yield Located(sentence, exact, first, first + len(lines) - 1)
-
-
-def _blocks(skill_text: str) -> Iterator[tuple[int, list[str]]]:
-    """Bullets and paragraphs, each as its lines with the number of the first."""
-    block: list[str] = []
-    begin = 0
-    for number, line in _prose(skill_text):
-        begins = not block or _BULLET.match(line) or number != begin + len(block)
-        if begins and block:
-            yield begin, block
-        if begins:
-            block, begin = [], number
-        block.append(line)
-    if block:
-        yield begin, block
-
-
-def _prose(skill_text: str) -> Iterator[tuple[int, str]]:
-    """The lines that instruct, with their numbers: no frontmatter, fence, comment, quotation, table or heading."""
-    document = parse_document(skill_text)
-    fence, hidden, listed, after_blank = "", False, False, True
-    for number, line in enumerate(document.lines):
-        line = line.rstrip("\r\n")
-        if document.kinds[number] is Kind.FRONT:
-            continue
-        if not hidden:
-            fence, fenced = _fence(fence, line)
-            if fenced:
-                after_blank = False
-                continue
-        line, hidden = _uncommented(line, hidden)
-        listed = bool(_BULLET.match(line)) or (listed and (not line.strip() or line[:1].isspace() or not after_blank))
-        indented = line.startswith(("    ", "\t")) and after_blank and not listed
-        after_blank = not line.strip()
-        if not (after_blank or indented or _NO_PROSE.match(line)):
-            yield number, line
-
-
-def _uncommented(line: str, hidden: bool) -> tuple[str, bool]:
-    """The line without what stands in comments, and whether one is still open at its end."""
-    pieces: list[str] = []
-    while line:
-        before, mark, line = line.partition("-->" if hidden else "<!--")
-        if not hidden:
-            pieces.append(before)
-        hidden = hidden != bool(mark)
-    return "".join(pieces), hidden
-
-
-def _fence(fence: str, line: str) -> tuple[str, bool]:
-    found = _FENCE.match(line)
-    if not fence:
-        return (found.group(1), True) if found else ("", False)
-    closes = found and found.group(1).startswith(fence) and not line[found.end() :].strip()
-    return ("" if closes else fence), True
