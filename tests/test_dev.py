@@ -47,7 +47,7 @@ def clone(tmp_path: Path, checkout: Path) -> Path:
 def run(clone: Path, tmp_path: Path) -> Run:
     """`dev ARG …` where nothing is installed but a few tools and the stand-ins given by name."""
 
-    def run(*arguments: str, **commands: str) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: str, model: str = "", **commands: str) -> subprocess.CompletedProcess[str]:
         shutil.rmtree(tmp_path / "bin", ignore_errors=True)
         (tmp_path / "bin").mkdir()
         for tool in TOOLS:
@@ -58,6 +58,7 @@ def run(clone: Path, tmp_path: Path) -> Run:
             (tmp_path / "bin" / name).chmod(0o755)
         real = Path(sys.executable).resolve()
         environ = {"PATH": str(tmp_path / "bin"), "LOG": str(tmp_path / "log"), "REAL_PYTHON": str(real)}
+        environ |= {"SKILLOPT_MODEL": model} if model else {}
         shell = shutil.which("dash") or shutil.which("sh") or ""
         argv = [shell, str(clone / "dev"), *arguments]
         return subprocess.run(argv, cwd="/", env=environ, capture_output=True, text=True, check=False)
@@ -135,6 +136,16 @@ def test_packages_come_from_the_lock_with_hashes_and_the_project_without_depende
     _, packages, project = (line for line in log(tmp_path) if line.startswith("uv"))
     assert packages.endswith("--require-hashes -r requirements.lock")
     assert project.endswith("--no-deps --no-build-isolation --editable .")
+
+
+def test_what_runs_the_model_is_installed_where_a_model_is_named_and_nowhere_else(run, checkout, tmp_path):
+    groups = tomllib.loads((checkout / "pyproject.toml").read_text())["dependency-groups"]
+    run("test", git=GIT, uv=UV)
+    assert not any(line.endswith(groups["model"][0]) for line in log(tmp_path))
+    assert run("test", git=GIT, uv=UV, model="/a model.gguf").returncode == 0
+    asked = [line for line in log(tmp_path) if line.startswith("uv")]
+    assert len(asked) == 1
+    assert asked[0].endswith(f" {groups['model'][0]}")
 
 
 def test_everything_is_checked_and_the_first_failure_does_not_hide_the_next(run, clone, tmp_path):
