@@ -31,6 +31,8 @@ PLANTED = {
     "agents-are-given-data": [
         ("skillopt_sleep.agents.recorded", "skillopt_sleep.store"),
         ("skillopt_sleep.agents.recorded", "skillopt_sleep.checks"),
+        ("skillopt_sleep.agents.simulated", "skillopt_sleep.store"),
+        ("skillopt_sleep.agents.simulated", "skillopt_sleep.checks"),
     ],
     "door-anthropic": [("skillopt_sleep.models", "anthropic"), ("skillopt_sleep.cli", "anthropic")],
     "door-openai": [("skillopt_sleep.models", "openai"), ("skillopt_sleep.mine", "openai")],
