@@ -12,23 +12,32 @@ from skillopt_core.memory import normalised
 
 MOST_REMINDERS: Final = 10
 MOST_CHARACTERS: Final = 1500
+_FULL: Final = "the appendix is full: newer reminders of the same patch took its place"
 
 
-def remind(text: str, reminder: str) -> str:
-    """The document with one more line in its appendix.
+def remind(text: str, *new: str) -> tuple[str, list[str]]:
+    """The document with more lines in its appendix, and for each of `new` why it is not among them ("" where it is).
 
     A reminder that the appendix already has, by meaning, changes nothing. The appendix holds at most ten reminders and
     1,500 characters: the oldest make room.
     """
     page = parse(text)
-    old = reminders(page)
-    new = " ".join(reminder.split()).removeprefix("- ")
-    if len(new) > MOST_CHARACTERS or normalised(new) in {normalised(line) for line in old}:
-        return text
-    lines = [*old, new][-MOST_REMINDERS:]
-    while sum(map(len, lines)) > MOST_CHARACTERS:
-        lines.pop(0)
-    return with_block(page, APPENDIX, "\n".join(f"- {line}" for line in lines))
+    if page.open_fence and page.block(APPENDIX) is None:
+        return text, ["the document ends inside an open code fence"] * len(new)
+    lines = dict.fromkeys(reminders(page))
+    known = {normalised(line) for line in lines}
+    whys: list[str] = []
+    for line in map(_flat, new):
+        meaning = normalised(line)
+        whys.append("the appendix already says it" if meaning in known else _too_long(line))
+        if not whys[-1]:
+            known.add(meaning)
+            lines[line] = None
+    kept = _newest(list(lines))
+    whys = [why or ("" if _flat(line) in kept else _FULL) for line, why in zip(new, whys, strict=True)]
+    if all(whys):
+        return text, whys
+    return with_block(page, APPENDIX, "\n".join(f"- {line}" for line in kept)), whys
 
 
 def reminders(page: Document) -> list[str]:
@@ -38,6 +47,22 @@ def reminders(page: Document) -> list[str]:
         return []
     inner = (line.strip() for line in page.lines[block.first + 1 : block.last])
     return [line.removeprefix("- ") for line in inner if line]
+
+
+def _flat(reminder: str) -> str:
+    return " ".join(reminder.split()).removeprefix("- ")
+
+
+def _too_long(line: str) -> str:
+    return f"a reminder has at most {MOST_CHARACTERS} characters" if len(line) > MOST_CHARACTERS else ""
+
+
+def _newest(lines: list[str]) -> list[str]:
+    """As many of the last lines as the appendix holds."""
+    lines = lines[-MOST_REMINDERS:]
+    while sum(map(len, lines)) > MOST_CHARACTERS:
+        lines.pop(0)
+    return lines
 
 
 def with_guidance(text: str, guidance: str) -> str:

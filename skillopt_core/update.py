@@ -123,16 +123,15 @@ def _with_reminders(
     text: str, kept: list[Edit], edits: Sequence[Edit], missed: list[tuple[Edit, str]]
 ) -> tuple[str, list[Edit]]:
     """Lapses go to the appendix, after the body is done."""
-    for edit in edits:
-        if edit.label is not Label.EXECUTION_LAPSE:
-            continue
-        why = _unfit(edit) or ("a reminder cannot be deleted" if edit.op == "delete" else "")
-        reminded = text if why else remind(text, edit.text)
-        if reminded == text:
-            missed.append((edit, why or "the appendix already says it"))
-        else:
-            text, kept = reminded, [*kept, edit]
-    return text, kept
+    lapses = [edit for edit in edits if edit.label is Label.EXECUTION_LAPSE]
+    if not lapses:
+        return text, kept
+    unfit = [_unfit(edit) or ("a reminder cannot be deleted" if edit.op == "delete" else "") for edit in lapses]
+    fit = [edit for edit, why in zip(lapses, unfit, strict=True) if not why]
+    text, full = remind(text, *(edit.text for edit in fit))
+    whys = [*zip(lapses, unfit, strict=True), *zip(fit, full, strict=True)]
+    missed += [(edit, why) for edit, why in whys if why]
+    return text, [*kept, *(edit for edit, why in zip(fit, full, strict=True) if not why)]
 
 
 def _locate(page: Document, text: str, edit: Edit) -> _Splice | Missed | None:

@@ -105,16 +105,26 @@ def test_a_written_description_reads_back(value: str) -> None:
 
 def test_reminders_are_deduplicated_by_meaning_and_bounded() -> None:
     text = "# T\r\n\r\nbody"
-    once = remind(text, "Run the tests.")
+    once, _ = remind(text, "Run the tests.")
     assert once.startswith(text)
-    assert remind(once, "- run the  tests") == once
+    assert remind(once, "- run the  tests") == (once, ["the appendix already says it"])
     for n in range(30):
-        once = remind(once, f"Reminder {n} " + "x" * 100)
+        once, _ = remind(once, f"Reminder {n} " + "x" * 100)
     kept = reminders(parse(once))
     assert len(kept) <= 10
     assert sum(map(len, kept)) <= 1500
     assert kept[-1].startswith("Reminder 29")
     assert once.count("APPENDIX_START") == 1
+
+
+def test_reminders_that_find_no_room_in_one_go_are_named() -> None:
+    text, whys = remind("# T\n", *(f"Reminder {n}." for n in range(12)), "x" * 1501, "reminder 11")
+    assert reminders(parse(text)) == [f"Reminder {n}." for n in range(2, 12)]
+    assert [why.partition(":")[0] for why in whys] == [
+        *["the appendix is full"] * 2, *[""] * 10,
+        "a reminder has at most 1500 characters", "the appendix already says it",
+    ]  # fmt: skip
+    assert remind("```\nopen", "Later.") == ("```\nopen", ["the document ends inside an open code fence"])
 
 
 def test_guidance_replaces_its_block_and_nothing_else() -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from skillopt_core.anchors import Missed, find
 from skillopt_core.document import parse
 from skillopt_core.types import Edit, Label, Patch, Skill
 from skillopt_core.update import DESCRIPTION, Candidate, update
@@ -208,7 +209,8 @@ PIECES = st.lists(
         [
             "# T", "## A", "## B", "- one", "  - nested", "two words", "```", "~~~", "---", "===", "", "3. x",
             "<!-- SLOW_UPDATE_START -->", "<!-- SLOW_UPDATE_END -->", "<!-- APPENDIX_START -->",
-            "<!-- APPENDIX_END -->", "\ufeff", "\x0c", "> q", "`c`", "description: d",
+            "<!-- APPENDIX_END -->", "\ufeff", "\x0c", "> q", "`c`", "description: d", "    - deep", "\t- tab",
+            "1) x", "  ```", "  two words", "- [ ] todo", "| a | b |", "Zoë “quoted” 🙂\u2028same line",
         ]
     ),
     max_size=14,
@@ -235,11 +237,39 @@ def test_bytes_outside_the_edits_stay_as_they_were(
     assert [before.block_text(b) for b in before.blocks] == [after.block_text(b) for b in after.blocks]
     assert [h.level for h in before.headings if h.level < 3] == [h.level for h in after.headings if h.level < 3]
     removed = [e for e in candidate.patch.edits if e.op in {"replace", "delete"}]
-    if not removed:  # insertions only: the old text is a subsequence of whole stretches
-        rest = iter(candidate.skill.text)
-        assert all(letter in rest for letter in text)
+    if not removed:  # insertions only: every old line is there, whole and in its order
+        rest = iter(after.lines)
+        *whole, last = before.lines or ("",)
+        assert all(line in rest for line in whole)
+        assert not last or any(line.rstrip("\r\n") == last.rstrip("\r\n") for line in rest)
     if not candidate.patch.edits:
         assert candidate.skill.text == text
+
+
+MARKDOWN = st.one_of(
+    PIECES.map("\n".join),
+    st.lists(st.sampled_from(["- one", "two words", "## A", "  - nested", "```", "x\r", "\ufeff", "\u2028"])).map(
+        "\r\n".join
+    ),
+    st.text(max_size=80).map(lambda text: f"{text}\n- one\n\n## A\n\ntwo words\n{text}"),
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(MARKDOWN, EDITS)
+def test_one_edit_changes_one_stretch_and_no_byte_beside_it(text: str, edit: Edit) -> None:
+    """What an edit leaves alone at the start and at the end is all but the lines of its anchor."""
+    candidate = update(Skill(text), Patch((edit,)))
+    new = candidate.skill.text
+    same = next((n for n, (a, b) in enumerate(zip(text, new, strict=False)) if a != b), min(len(text), len(new)))
+    tail = min(len(text), len(new)) - same
+    last = next((n for n in range(tail) if text[-1 - n] != new[-1 - n]), tail)
+    touched = text[same : len(text) - last]
+    if edit.op in {"add", "insert_after"} or not candidate.patch.edits:
+        assert touched == ""
+    else:  # nothing but the lines of its anchor, which stand together
+        assert len(touched.splitlines()) <= len(edit.anchor.splitlines()) + 1
+        assert touched == "" or find(parse(text), text, edit.anchor) != Missed("the anchor is not in the document")
 
 
 @settings(deadline=None)
@@ -258,11 +288,12 @@ def test_sixteen_edits_on_a_long_skill_take_about_a_millisecond() -> None:
     edits = [Edit("replace", f"Rule {i}.3 says", "One says") for i in range(6)]
     edits += [Edit("add", f"S{i}", f"- new {i}") for i in range(5)]
     edits += [Edit("insert_after", f"Rule {i}.1 says", f"- other {i}") for i in range(5)]
-    skill, patch = Skill(body), Patch(tuple(edits))
-    took = []
-    for _ in range(30):
-        began = time.perf_counter()
-        candidate = update(skill, patch)
-        took.append(time.perf_counter() - began)
-    assert not candidate.missed
-    assert min(took) < 0.003  # measured .6 ms; three times the promise, for a busy machine
+    lapses = [Edit("add", "", f"Do not forget rule {i}.1.", label=Label.EXECUTION_LAPSE) for i in range(8)]
+    for patch in (Patch(tuple(edits)), Patch((*edits[::2], *lapses))):
+        took = []
+        for _ in range(30):
+            began = time.perf_counter()
+            candidate = update(Skill(body), patch)
+            took.append(time.perf_counter() - began)
+        assert not candidate.missed
+        assert min(took) < 0.003  # measured .6 ms; three times the promise, for a busy machine
