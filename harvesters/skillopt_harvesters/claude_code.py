@@ -20,7 +20,7 @@ from skillopt_harvesters.fold import follow
 from skillopt_harvesters.jsonl import REFUSED, RecordReader
 from skillopt_harvesters.model import Batch, Cursor, Source, Trouble
 from skillopt_harvesters.turns import Conversation, new_facts
-from skillopt_harvesters.walk import files_below, head_records
+from skillopt_harvesters.walk import files_below, head_records, spelled
 
 PARSER = 2
 AGENT = "claude-code"
@@ -72,8 +72,7 @@ class ClaudeCode:
         return False
 
     def read(self, source: Source, cursor: Cursor | None = None) -> Iterator[Batch]:
-        name = Path(source.path).name
-        stem = name.removesuffix(".jsonl")
+        stem = spelled(Path(source.path).name.removesuffix(".jsonl"))
         subagent = stem.startswith("agent-") or "/subagents/" in source.path.replace("\\", "/")
 
         def begin(state: bytes) -> ClaudeFold:

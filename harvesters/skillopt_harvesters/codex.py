@@ -20,7 +20,7 @@ from skillopt_harvesters.fold import batches, follow
 from skillopt_harvesters.jsonl import REFUSED, RecordReader
 from skillopt_harvesters.model import Batch, Cursor, Source, Trouble
 from skillopt_harvesters.turns import Conversation, new_facts
-from skillopt_harvesters.walk import HEAD_BYTES, files_below, head_records
+from skillopt_harvesters.walk import HEAD_BYTES, files_below, head_records, spelled
 
 PARSER = 2
 AGENT = "codex"
@@ -61,7 +61,7 @@ class Codex:
         return False
 
     def read(self, source: Source, cursor: Cursor | None = None) -> Iterator[Batch]:
-        stem = Path(source.path).name.removesuffix(".zst").removesuffix(".jsonl")
+        stem = spelled(Path(source.path).name.removesuffix(".zst").removesuffix(".jsonl"))
         named = stem[-36:] if is_uuid(stem[-36:]) else stem
 
         def begin(state: bytes) -> CodexFold:

@@ -16,7 +16,7 @@ from skillopt_harvesters.fold import follow
 from skillopt_harvesters.jsonl import REFUSED, RecordReader
 from skillopt_harvesters.model import Batch, Cursor, Origin, Source, Trouble, Unreadable
 from skillopt_harvesters.turns import Conversation, new_facts
-from skillopt_harvesters.walk import files_below, head_records
+from skillopt_harvesters.walk import files_below, head_records, spelled
 from skillopt_harvesters.whole import read_head
 
 PARSER = 2
@@ -69,7 +69,7 @@ class CopilotCli:
         path = Path(source.path)
         if path.suffix == ".json":
             return read_legacy(source, cursor)
-        named = path.parent.name if path.name == EVENTS else path.stem
+        named = spelled(path.parent.name if path.name == EVENTS else path.stem)
 
         def begin(state: bytes) -> CopilotFold:
             fold = CopilotFold(source, restored(state), named)

@@ -13,6 +13,7 @@ from skillopt_harvesters.fold import to_ms
 from skillopt_harvesters.glance import glance_of
 from skillopt_harvesters.jsonl import clean_text, objects
 from skillopt_harvesters.model import Author, Batch, Cursor, Event, Kind, Outcome, SessionFacts, Source, Trouble
+from skillopt_harvesters.walk import spelled
 from skillopt_harvesters.whole import Document, batch_of, content_of, unchanged
 
 PARSER = 2
@@ -38,7 +39,7 @@ def read_legacy(source: Source, cursor: Cursor | None) -> Iterator[Batch]:
 
 
 def document_of(source: Source, content: bytes) -> Document:
-    facts = SessionFacts(agent=AGENT, native_id=Path(source.path).stem)
+    facts = SessionFacts(agent=AGENT, native_id=spelled(Path(source.path).stem))
     value = next(objects(content.decode("utf-8", "replace").removeprefix("\ufeff")), None)
     if not isinstance(value, dict):
         return Document(session=facts, warnings=[Trouble(source.path, 0, "not JSON")])

@@ -17,7 +17,7 @@ from skillopt_harvesters.model import Batch, Cursor, SessionFacts, Source, Troub
 from skillopt_harvesters.vscode_log import Replay
 from skillopt_harvesters.vscode_session import Turns
 from skillopt_harvesters.vscode_shapes import Entry, Request, Session
-from skillopt_harvesters.walk import files_below, head_records
+from skillopt_harvesters.walk import files_below, head_records, spelled
 from skillopt_harvesters.whole import CHUNK, Document, batch_of, content_of, read_head, unchanged
 
 PARSER = 2
@@ -169,7 +169,7 @@ def judged(document: Document, source: Source, records: int) -> Document:
 
 
 def new_facts(source: Source) -> SessionFacts:
-    return SessionFacts(agent=AGENT, native_id=Path(source.path).stem, cwds=place_of(source))
+    return SessionFacts(agent=AGENT, native_id=spelled(Path(source.path).stem), cwds=place_of(source))
 
 
 def identify(document: Document, session: Session, source: Source, requests: list[Request]) -> None:
@@ -177,7 +177,7 @@ def identify(document: Document, session: Session, source: Source, requests: lis
     facts = document.session
     known = [r.result.metadata.session_id for r in requests if r.result and r.result.metadata]
     first = next((r.request_id for r in requests if r.request_id), None)
-    loose_id = f"{Path(source.path).stem}-{digest((first or source.path).encode('utf-8', 'replace'))[:12]}"
+    loose_id = f"{spelled(Path(source.path).stem)}-{digest((first or source.path).encode('utf-8', 'replace'))[:12]}"
     facts.native_id = session.session_id or next((name for name in known if name), None) or loose_id
     facts.title = session.custom_title or ""
     if requests:

@@ -21,7 +21,7 @@ from skillopt_harvesters.jsonl import REFUSED, RecordReader
 from skillopt_harvesters.model import Batch, Cursor, Source, Trouble
 from skillopt_harvesters.places import named
 from skillopt_harvesters.sqlite_ro import MAGIC, database_source, is_database, schema_text
-from skillopt_harvesters.walk import files_below, head_records
+from skillopt_harvesters.walk import files_below, head_records, spelled
 
 PARSER = 1
 PROJECTS = "projects"
@@ -78,7 +78,7 @@ class CursorAgent:
             return read_text(source, cursor, slug, parent)
 
         def begin(state: bytes) -> CursorTurns:
-            return CursorTurns(source, restored(state), path.stem, slug, parent)
+            return CursorTurns(source, restored(state), spelled(path.stem), slug, parent)
 
         return follow(source, cursor, _reader, begin, PARSER)
 
@@ -103,7 +103,7 @@ def slug_of(path: Path) -> str:
 
 def parent_of(path: Path) -> str:
     """The session whose sub-agent this transcript is of, "" for one of the person's own."""
-    return path.parent.parent.name if path.parent.name == SUBAGENTS else ""
+    return spelled(path.parent.parent.name) if path.parent.name == SUBAGENTS else ""
 
 
 def restored(state: bytes) -> State:

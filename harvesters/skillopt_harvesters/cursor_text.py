@@ -14,6 +14,7 @@ from skillopt_harvesters.cursor_session import CursorTurns, new_state
 from skillopt_harvesters.cursor_words import said_at, spoken, typed
 from skillopt_harvesters.model import Author, Batch, Cursor, Kind, Outcome, Source
 from skillopt_harvesters.simple_turns import whole_batch
+from skillopt_harvesters.walk import spelled
 from skillopt_harvesters.whole import content_of, unchanged
 
 PARSER = 1
@@ -26,7 +27,7 @@ def read_text(source: Source, cursor: Cursor | None, slug: str, parent: str) -> 
     content = content_of(source)
     if unchanged(content, cursor, PARSER):
         return
-    turns = CursorTurns(source, new_state(), Path(source.path).stem, slug, parent)
+    turns = CursorTurns(source, new_state(), spelled(Path(source.path).stem), slug, parent)
     tell(turns, content)
     yield whole_batch(turns, content, cursor, PARSER)
 

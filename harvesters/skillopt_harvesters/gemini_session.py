@@ -19,11 +19,12 @@ from skillopt_harvesters.bytestream import open_regular
 from skillopt_harvesters.content import NOTHING, as_written, blocks_of, decoded, plain, text_of
 from skillopt_harvesters.gemini_log import Placed, Told
 from skillopt_harvesters.gemini_shapes import Call, Message
-from skillopt_harvesters.jsonl import Line, clean_text
+from skillopt_harvesters.jsonl import Line
 from skillopt_harvesters.model import Author, Kind, Origin, Outcome, Source, Unreadable, Usage
 from skillopt_harvesters.places import Place
 from skillopt_harvesters.simple_turns import SimpleTurns
 from skillopt_harvesters.turns import Conversation, new_facts
+from skillopt_harvesters.walk import spelled
 from skillopt_harvesters.whole import read_head
 
 AGENT = "gemini"
@@ -71,7 +72,7 @@ class GeminiTurns(SimpleTurns[Line]):
         self.span(self.at(head.last_updated))
         if head.kind == "subagent" or (path.parent.parent.name == "chats" and head.kind is None):
             facts.origin = Origin.SUBAGENT
-            facts.parent = clean_text(path.parent.name) if path.parent.parent.name == "chats" else ""
+            facts.parent = spelled(path.parent.name) if path.parent.parent.name == "chats" else ""
         self.been_in(root_beside(path))
         for folder in head.directories or ():
             self.been_in(folder)
@@ -234,4 +235,4 @@ def root_beside(path: Path) -> str:
 
 def loose_id(path: Path, content: bytes) -> str:
     """The name of a conversation that has no id: its file's, and a digest of how it begins."""
-    return f"{path.stem}-{crc32(content[:4096]):08x}"
+    return f"{spelled(path.stem)}-{crc32(content[:4096]):08x}"

@@ -16,7 +16,7 @@ from skillopt_harvesters.pi import is_head, looks_openclaw
 from skillopt_harvesters.pi_session import PiTurns, State, Tree
 from skillopt_harvesters.pi_tree import read_tree
 from skillopt_harvesters.places import folder
-from skillopt_harvesters.walk import entries_below, head_records, source_of
+from skillopt_harvesters.walk import entries_below, head_records, source_of, spelled
 
 PARSER = 1
 AGENT = "openclaw"
@@ -52,7 +52,7 @@ class OpenClaw:
         return first is not None and is_head(first) and looks_openclaw(path, head)
 
     def read(self, source: Source, cursor: Cursor | None = None) -> Iterator[Batch]:
-        native = Path(source.path).name.partition(".jsonl")[0]
+        native = spelled(Path(source.path).name.partition(".jsonl")[0])
 
         def make(state: State, tree: Tree | None, before: frozenset[bytes]) -> PiTurns:
             return OpenClawTurns(source, state, native, tree, before)

@@ -16,11 +16,10 @@ import msgspec
 
 from skillopt_harvesters.bytestream import digest
 from skillopt_harvesters.content import decoded
-from skillopt_harvesters.jsonl import clean_text
 from skillopt_harvesters.model import Batch, Cursor, Source, Trouble, Unreadable
 from skillopt_harvesters.opencode_session import AGENT, OpenCodeTurns
 from skillopt_harvesters.opencode_shapes import Message, Part, Session
-from skillopt_harvesters.walk import entries_below, source_of
+from skillopt_harvesters.walk import entries_below, source_of, spelled
 from skillopt_harvesters.whole import content_of, gone
 
 PARSER = 1
@@ -67,7 +66,7 @@ def read_files(source: Source, cursor: Cursor | None) -> Iterator[Batch]:
     """A session's one batch, if any of its files changed. Raises `Unreadable` for the session's own file."""
     content = content_of(source)
     path = Path(source.path)
-    turns = OpenCodeTurns(source, path.stem)
+    turns = OpenCodeTurns(source, spelled(path.stem))
     session = decoded(Session, content)
     if session is None:
         turns.warn(0, "not JSON")
@@ -110,7 +109,7 @@ class Tree:
             for path in self.listed("message", name):
                 message, length = self.read(path, Message)
                 if message is not None:
-                    message.id = message.id or clean_text(path.stem)
+                    message.id = message.id or spelled(path.stem)
                     folders = dict.fromkeys((path.stem, message.id))
                     parts = [part for folder in folders for part in self.listed("part", folder)]
                     found.append((message, length, parts + loose.get(message.id, []), path.name))

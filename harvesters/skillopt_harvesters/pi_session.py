@@ -23,6 +23,7 @@ from skillopt_harvesters.jsonl import Line
 from skillopt_harvesters.model import Author, Event, Kind, Outcome, Source, Usage
 from skillopt_harvesters.simple_turns import SimpleTurns
 from skillopt_harvesters.turns import Conversation, new_facts
+from skillopt_harvesters.walk import spelled
 
 AGENT = "pi"
 SILENT = {"thinking_level_change", "custom", "custom_message", "label", "branch_summary", "context_transform"}
@@ -333,7 +334,7 @@ def outcome_of(message: Message, text: str) -> Outcome:
 def session_of(path: str) -> str:
     """The id in the name of a session's file: `<time>_<id>.jsonl`."""
     stem = path.replace("\\", "/").rpartition("/")[2].removesuffix(".jsonl")
-    return stem.rpartition("_")[2]
+    return spelled(stem.rpartition("_")[2])
 
 
 def whole(key: str) -> bytes:

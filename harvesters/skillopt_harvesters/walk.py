@@ -65,6 +65,11 @@ def files_below(agent: str, root: Path, trouble: list[Trouble], endings: tuple[s
                 trouble.append(Trouble(path, 0, "not a regular file"))
 
 
+def spelled(name: str) -> str:
+    """A file's name as text that can be encoded: bytes of it that are no UTF-8 become `\\xff`, so that two stay two."""
+    return name if name.isascii() else os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
 def source_of(agent: str, path: str, root: str, found: os.stat_result) -> Source:
     return Source(
         agent=agent,

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -204,15 +205,23 @@ def test_what_is_no_regular_file_is_said(kept: Kept) -> None:
         (kept.path.rmdir if kept.path.is_dir() else kept.path.unlink)()
 
 
-def test_odd_names_are_no_trouble(kept: Kept, reading: Any, request: pytest.FixtureRequest) -> None:
-    """Names that are no UTF-8, with line ends or very long: whatever is found can be read, or says why not."""
-    if kept.agent in ("claude-code", "codex"):
-        request.applymarker(pytest.mark.xfail(reason="their state holds the name of the file as it is"))
-    folder = os.fsencode(kept.path.parent)
-    for name in (b"\xff\xfe.jsonl", b"a\nb.json", b"session-\xe9.json", b"x" * 240 + b".jsonl", b"opencode-\xff.db"):
-        Path(os.fsdecode(folder + b"/" + name)).write_bytes(b'{"type":"x"}\n')
-    for source in discover(kept.home, {}, {kept.agent})[0]:
-        said(kept.harvester, source, reading)
+def test_odd_names_are_no_trouble(kept: Kept, reading: Any) -> None:
+    """Names that are no UTF-8, with line ends or very long: whatever is found can be read and written down, or says
+    why not; and no two sessions become one because of their names."""
+    folder, ending = os.fsencode(kept.path.parent), os.fsencode(kept.path.suffix)
+    odd = [b"\xff\xfe", b"\xff\xfd", b"a\nb", b"session-\xe9", b"x" * 240, b"opencode-\xff"]
+    for name in odd:
+        Path(os.fsdecode(folder + b"/" + name + ending)).write_bytes(b'{"type":"x"}\n')
+        beside = Path(os.fsdecode(folder + b"-" + name[:200]))
+        beside.mkdir()
+        (beside / kept.path.name).write_bytes(b'{"type":"x"}\n')
+    known = []
+    for source in kept.sources():
+        found = said(kept.harvester, source, reading)
+        if found is not None and found.session is not None:
+            msgspec.msgpack.encode([found.facts, *found.events.values()])
+            known += [found.facts.native_id] if Path(source.path).parent == kept.path.parent else []
+    assert sorted(set(known)) == sorted(known)
 
 
 def said(harvester: Harvester, source: Source, reading: Any) -> Any:
