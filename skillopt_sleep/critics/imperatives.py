@@ -75,6 +75,8 @@ _QUOTED: Final = re.compile(
 _MASK: Final = re.compile("\x00(\\d+)\x00")
 _END: Final = re.compile(r"(?<=[.!?;])\s+|\s(?:but|[—–])\s")
 _NOT: Final = re.compile(r"\b(?:not|never|no|don't|without|avoid|omit|leave out|skip|instead of)\b", re.IGNORECASE)
+_UNWANTED: Final = re.compile(r"\b(?:(?:must|should|may) not|not allowed|forbidden)\b", re.IGNORECASE)
+_TOO_LONG: Final = re.compile(r"too long\b.*?(\d[\d,]{0,12}) (characters|words) would pass")
 _VERB: Final = re.compile(
     r"\b(?:must|should|always|never|not|don't|needs?|make sure|ensure|include|add|write|give|provide|put|use|contain|"
     r"have|has|state|name|show|repeat|call|run|invoke|query|consult|begin|start|open|end|finish|close|avoid|omit|"
@@ -113,10 +115,32 @@ def orders(skill_text: str) -> tuple[Order, ...]:
 
 def read(line: str) -> tuple[Order, ...]:
     """The orders of one line of prose, without its bullet."""
-    quotes = [next(filter(None, found.groups())) for found in _QUOTED.finditer(line)]
-    numbers = iter(range(len(quotes)))
-    masked = _QUOTED.sub(lambda _: f"\x00{next(numbers)}\x00", line)
+    masked, quotes = _masked(line)
     return tuple(order for sentence in _END.split(masked) for order in _read(sentence, quotes))
+
+
+def demanded(description: str) -> tuple[Order, ...]:
+    """What would mend a failed check, read from what is said of it: a sentence, and below it lines of an example."""
+    said, _, example = description.partition("\n")
+    unwanted = bool(_UNWANTED.search(said))
+    masked, quotes = _masked(said)
+    shown = filter(None, (_classified(line.strip(), "", "", wanted=not unwanted) for line in example.splitlines()))
+    named = _quoted_orders(masked, quotes, wanted=not unwanted)
+    long = _TOO_LONG.search(said)
+    limits = [_limit(*long.groups())] if long else []
+    return tuple(dict.fromkeys([*shown, *named, *limits]))
+
+
+def ordered(order: Order, holding: Sequence[Order]) -> bool:
+    """Whether the orders that hold already ask for it; a label with any value, and a tighter limit, do."""
+    match order:
+        case Label(name, _, wanted):
+            said = {(old.name.casefold(), old.wanted) for old in holding if isinstance(old, Label)}
+            return (name.casefold(), wanted) in said
+        case Limit(characters):
+            return any(isinstance(old, Limit) and old.characters <= characters for old in holding)
+        case _:
+            return order in holding
 
 
 def phrase(order: Order) -> str:
@@ -186,18 +210,30 @@ def _form(skill_text: str, start: int) -> tuple[int, str]:
     return end, "\n".join(line for line in lines[start:end] if not _FENCE.match(line)).strip()
 
 
+def _masked(line: str) -> tuple[str, Sequence[str]]:
+    """The line with each quoted piece masked by its number, and the pieces."""
+    quotes = [next(filter(None, found.groups())) for found in _QUOTED.finditer(line)]
+    numbers = iter(range(len(quotes)))
+    return _QUOTED.sub(lambda _: f"\x00{next(numbers)}\x00", line), quotes
+
+
 def _read(sentence: str, quotes: Sequence[str]) -> Iterator[Order]:
     negated = bool(_NOT.search(sentence))
     if negated and _NO_TOOLS.search(sentence):
         yield Tool("", wanted=False)
     if _VERB.search(sentence):
         yield from _quoted_orders(sentence, quotes, wanted=not negated)
-    if (found := _LIMIT.search(sentence)) and (digits := re.sub(r"\D", "", found.group(1))):
-        yield Limit(int(digits) * (LETTERS_OF_A_WORD if found.group(2)[0] in "wW" else 1))
+    if found := _LIMIT.search(sentence):
+        yield _limit(*found.groups())
     if _LONG.search(sentence):
         yield Length(exhaustive=not negated)
     elif _BRIEF.search(sentence):
         yield Length(exhaustive=negated)
+
+
+def _limit(number: str, unit: str) -> Limit:
+    digits = int(re.sub(r"\D", "", number))
+    return Limit(digits * (LETTERS_OF_A_WORD if unit[0] in "wW" else 1))
 
 
 def _quoted_orders(sentence: str, quotes: Sequence[str], *, wanted: bool) -> Iterator[Order]:
