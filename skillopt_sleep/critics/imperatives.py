@@ -75,7 +75,7 @@ _QUOTED: Final = re.compile(
 _MASK: Final = re.compile("\x00(\\d+)\x00")
 _END: Final = re.compile(r"(?<=[.!?;])\s+|\s(?:but|[—–])\s")
 _NOT: Final = re.compile(r"\b(?:not|never|no|don't|without|avoid|omit|leave out|skip|instead of)\b", re.IGNORECASE)
-_UNWANTED: Final = re.compile(r"\b(?:(?:must|should|may) not|not allowed|forbidden)\b", re.IGNORECASE)
+_UNWANTED: Final = re.compile(r"\b(?:(?:must|should|may) not|must leave|never|not allowed|forbidden)\b", re.IGNORECASE)
 _TOO_LONG: Final = re.compile(r"too long\b.*?(\d[\d,]{0,12}) (characters|words) would pass")
 _VERB: Final = re.compile(
     r"\b(?:must|should|always|never|not|don't|needs?|make sure|ensure|include|add|write|give|provide|put|use|contain|"
@@ -124,11 +124,12 @@ def demanded(description: str) -> tuple[Order, ...]:
     said, _, example = description.partition("\n")
     unwanted = bool(_UNWANTED.search(said))
     masked, quotes = _masked(said)
-    shown = filter(None, (_classified(line.strip(), "", "", wanted=not unwanted) for line in example.splitlines()))
-    named = _quoted_orders(masked, quotes, wanted=not unwanted)
-    long = _TOO_LONG.search(said)
-    limits = [_limit(*long.groups())] if long else []
-    return tuple(dict.fromkeys([*shown, *named, *limits]))
+    shown = (_classified(line.strip(), "", "", wanted=not unwanted) for line in example.splitlines())
+    found: list[Order] = [order for order in shown if order is not None]
+    found += _quoted_orders(masked, quotes, wanted=not unwanted)
+    if long := _TOO_LONG.search(said):
+        found.append(_limit(*long.groups()))
+    return tuple(dict.fromkeys(found))
 
 
 def ordered(order: Order, holding: Sequence[Order]) -> bool:

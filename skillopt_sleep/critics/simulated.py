@@ -121,7 +121,7 @@ def _blamed(failed: Sequence[Trajectory]) -> Iterator[tuple[str, str]]:
     shortest = min((len(attempt.transcript) for attempt in failed), default=0)
     for attempt in failed:
         text = attempt.transcript
-        blamed = (
+        blamed: tuple[Order, ...] = (
             Limit(max(shortest // 2, _LEAST)),
             *(Heading(title, wanted=False) for title in _HEADING.findall(text)),
             *(Label(name, wanted=False) for name in _LABELLED.findall(text)),

@@ -52,8 +52,10 @@ def test_what_is_said_of_a_failed_check_is_understood() -> None:
     assert demanded(NO_VOTE) == (Label("Vote"),)
     said = "The answer is too long: 4,937 characters. One of 900 characters would pass."
     assert demanded(said) == (Limit(900),)
-    assert demanded("The tool `rota` was not called.") == (Tool("rota"),)
-    assert demanded("The tool `rota` must not be called.") == (Tool("rota", wanted=False),)
+    said = "The agent did not use a tool that the task needs. A run passes that calls, for example, `rota` first."
+    assert demanded(said) == (Tool("rota"),)
+    said = "The agent used a tool that it must leave alone. A run passes that never calls, for example, `rota`."
+    assert demanded(said) == (Tool("rota", wanted=False),)
     assert demanded("The answer lacks something that it has to say.") == ()
 
 
