@@ -1,0 +1,21 @@
+"""How an outcome is judged: kinds of check, and the score that they make (docs/checks.md)."""
+
+from __future__ import annotations
+
+from skillopt_sleep.checks.kinds import BUILT_IN
+from skillopt_sleep.checks.model import BadArgument, Check, Kind, Need, Rule
+from skillopt_sleep.checks.scoring import Checklist, compiled, lacking, score, shape_only
+
+__all__ = [
+    "BUILT_IN",
+    "BadArgument",
+    "Check",
+    "Checklist",
+    "Kind",
+    "Need",
+    "Rule",
+    "compiled",
+    "lacking",
+    "score",
+    "shape_only",
+]

@@ -38,6 +38,7 @@ PLANTED = {
     "door-openai": [("skillopt_sleep.models", "openai"), ("skillopt_sleep.mine", "openai")],
     "door-database": [("skillopt_sleep.review", "sqlalchemy"), ("skillopt_sleep.cli", "alembic")],
     "door-terminal": [("skillopt_sleep.review", "typer")],
+    "door-patterns": [("skillopt_sleep.mine", "re2"), ("skillopt_sleep.cli", "jsonschema_rs")],
     "door-scheduler": [("skillopt_sleep.cli", "apscheduler"), ("skillopt_sleep.ingest", "watchdog")],
 }
 """Contract: edges that it must refuse, each a package and what a new module in it imports."""

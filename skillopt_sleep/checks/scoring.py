@@ -1,0 +1,91 @@
+"""How an answer did: hard (all checks pass) and soft (their weighted fraction)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from skillopt_core.types import Missing, Score
+from skillopt_sleep.checks.kinds import BUILT_IN
+from skillopt_sleep.checks.model import BadArgument, Check, Kind, Need, Rule
+from skillopt_sleep.domain.answers import Answer
+
+_LACKING: Mapping[Need, str] = {
+    Need.TOOLS: "the agent has no tools, or its calls are not recorded",
+    Need.FILES: "the agent works in no folder, or its files are not kept",
+    Need.SANDBOX: "commands run in a sandbox alone, and no agent with one is there yet",
+    Need.JUDGE: "no model is there that could judge by a rubric",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Checklist:
+    """The checks of one task, compiled. At least one."""
+
+    checks: tuple[Check, ...]
+    rules: tuple[Rule, ...]
+
+    def score(self, answer: Answer) -> Score | Missing:
+        """`Missing` where a single check cannot tell: what was not judged is not a score."""
+        passed: list[bool] = []
+        for rule in self.rules:
+            said = rule.passes(answer)
+            if isinstance(said, Missing):
+                return said
+            passed.append(said)
+        whole = sum(check.weight for check in self.checks)
+        gained = sum(check.weight for check, ok in zip(self.checks, passed, strict=True) if ok)
+        failed = tuple(rule.failure(answer) for rule, ok in zip(self.rules, passed, strict=True) if not ok)
+        return Score(hard=float(not failed), soft=gained / whole if failed else 1.0, failed=failed)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What no edit may quote: gold answers, patterns, required words of content."""
+        return tuple(dict.fromkeys(text for rule in self.rules for text in rule.secrets))
+
+
+def compiled(checks: Sequence[Check], kinds: Mapping[str, Kind] = BUILT_IN) -> Checklist:
+    """Read every check by its kind. `BadArgument`, with the key, for one that no kind gives a meaning."""
+    if not checks:
+        raise BadArgument("there are no checks", "A task needs at least one check, or a scorer")
+    return Checklist(tuple(checks), tuple(_rule(number, check, kinds) for number, check in enumerate(checks)))
+
+
+def score(checks: Iterable[Check], answer: Answer) -> Score | Missing:
+    """Score an answer by checks of the kinds that ship with the product. Patterns are compiled once."""
+    return _compiled(tuple(checks)).score(answer)
+
+
+def lacking(
+    checks: Iterable[Check], offered: frozenset[Need], kinds: Mapping[str, Kind] = BUILT_IN
+) -> tuple[Check, str] | None:
+    """The first check that asks for more than is offered, and why it cannot be judged; None where all can be."""
+    for check in checks:
+        for need in sorted(kinds[check.kind].needs - offered):
+            return check, _LACKING[need]
+    return None
+
+
+def shape_only(checks: Iterable[Check], kinds: Mapping[str, Kind] = BUILT_IN) -> bool:
+    """True if an answer without any content could pass all of the checks."""
+    return all(kinds[check.kind].shape_only for check in checks)
+
+
+@lru_cache(maxsize=4096)
+def _compiled(checks: tuple[Check, ...]) -> Checklist:
+    return compiled(checks)
+
+
+def _rule(number: int, check: Check, kinds: Mapping[str, Kind]) -> Rule:
+    key = f"checks[{number}]"
+    kind = kinds.get(check.kind)
+    if kind is None:
+        raise BadArgument(f"there is no kind {check.kind!r}", f"Kinds are {', '.join(sorted(kinds))}", f"{key}.kind")
+    if not 0 < check.weight < float("inf"):
+        raise BadArgument("a weight is above zero", 'Write "weight": 1, or leave it out', f"{key}.weight")
+    try:
+        return kind.read(check.argument)
+    except BadArgument as error:
+        inner = f"{key}.argument.{error.key}" if error.key else f"{key}.argument"
+        raise BadArgument(error.wrong, error.right, inner) from error
