@@ -13,7 +13,7 @@ from typing import Final
 
 from skillopt_core.document import Document, Heading, Kind
 
-_LONGEST: Final = 4000
+LONGEST: Final = 4000
 _BULLETS: Final = "-*+•"
 _WORD: Final = re.compile(r"\S+")
 _QUOTE_CLASS: Final = {
@@ -49,8 +49,8 @@ def find(page: Document, text: str, anchor: str) -> Place | Missed:
     wanted = anchor.strip("\r\n")
     if not wanted.strip():
         return Missed("the anchor is empty")
-    if len(wanted) > _LONGEST:
-        return Missed(f"the anchor is longer than {_LONGEST} characters")
+    if len(wanted) > LONGEST:
+        return Missed(f"the anchor is longer than {LONGEST} characters")
     exact = wanted.replace("\r\n", "\n").replace("\n", page.newline)
     places = list(_occurrences(text, exact)) or list(_near(text, wanted))
     if not places:

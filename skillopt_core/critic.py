@@ -19,6 +19,7 @@ from skillopt_core.prompting import default_prompts, fenced, filled, small_promp
 from skillopt_core.replies import (
     ReadEdit,
     ReadPattern,
+    read_document,
     read_edits,
     read_number,
     read_numbers,
@@ -39,7 +40,7 @@ T = TypeVar("T")
 
 
 class ModelCritic:
-    """Critic, Mender, Pacer and Guide over any model.
+    """Who proposes edits, over any model (method.md: reflect, aggregate, select, update, slow update, meta skill).
 
     `prompts` replaces shipped prompts by name. `minibatch` is the number of tasks a reflection sees, `characters` what
     their attempts may take together (8 and 24,000). `small` is for a weak optimizer: shorter prompts with an example
@@ -113,6 +114,19 @@ class ModelCritic:
         slots = {"skill": fenced("skill", skill.text), "edits": shown}
         answer = self._one("mend", slots, schemas.traced_edits(len(edits)), read_edits)
         return answer if isinstance(answer, Missing) else Patch(tuple(_traced(read, edits) for read in answer))
+
+    def rewrite(
+        self, skill: Skill, suggestions: Sequence[Edit], failed: Sequence[Trajectory], memory: Memory
+    ) -> str | Missing:
+        """The whole document, from the suggestions alone or from the failed attempts too."""
+        slots = {
+            "skill": fenced("skill", skill.text),
+            "edits": show_edits(suggestions),
+            "attempts": show_drift({"failed": failed}, self._characters),
+            "notes": show_notes(memory),
+        }
+        name = "rewrite_attempts" if failed else "rewrite_suggestions"
+        return self._one(name, slots, schemas.one_text("document"), lambda reply: read_document(reply, skill.text))
 
     def guidance(self, skill: Skill, drift: Mapping[str, Sequence[Trajectory]], memory: Memory) -> str | Missing:
         """Text for the slow update's block."""

@@ -6,8 +6,9 @@ from skillopt_core.aggregate import aggregate
 from skillopt_core.consolidate import consolidate
 from skillopt_core.defaults import AdmitAll, CountedDraws, Silent
 from skillopt_core.memory import Memory
-from skillopt_core.protocols import Critic, Draws, Environment, Exhausted, Gate, Observer, Screen
+from skillopt_core.protocols import Critic, Draws, Environment, Exhausted, Gate, Observer, Screen, Updater
 from skillopt_core.reflect import reflect
+from skillopt_core.rewrite import by_edits
 from skillopt_core.rollout import Seen, rollout
 from skillopt_core.run import Run
 from skillopt_core.schedule import PlannedStep, Schedule
@@ -28,11 +29,13 @@ def evolve(
     screen: Screen | None = None,
     observer: Observer | None = None,
     draws: Draws | None = None,
+    updater: Updater = by_edits,
 ) -> Evolution:
-    """Improve one skill under a bounded edit budget, keeping only what the gate proves.
+    """Improve one skill under a bounded edit budget, keeping only what the gate proves (method.md, the six stages).
 
     The critic sees train tasks alone; held-out tasks that overlap them are left out (`TaskSet.disjoint`). `memory` is
-    extended in place and outlives the run. When the budget is out, the result is what was reached by then.
+    extended in place and outlives the run. When the budget is out, the result is what was reached by then. `updater`
+    is the update mode: edit by edit, or one of the rewrites (`rewrite.UPDATERS`).
     """
     run = Run(skill, memory or Memory(), observer or Silent())
     tasks, screen, draws = tasks.disjoint(), screen or AdmitAll(), draws or CountedDraws()
@@ -41,7 +44,7 @@ def evolve(
             seen = rollout(environment, run.skill, step.batch(tasks.train), draws, step.rollouts)
             patches = reflect(critic, run, seen, step.edit_budget)
             patch = select(critic, run, aggregate(critic, run, patches), step)
-            candidate = run.mend(critic, screen, update(run.skill, run.admit(screen, patch)))
+            candidate = updater(critic, run, screen, patch, step, seen)
             run.record(step, seen, candidate, gate(environment, run.skill, candidate.skill, tasks.gate, draws))
             consolidate(run, step, environment, critic, gate, screen, tasks, draws)  # where the step ends an epoch
     except Exhausted:
@@ -61,7 +64,7 @@ def weigh(
     observer: Observer | None = None,
     draws: Draws | None = None,
 ) -> Evolution:
-    """Take one given patch straight to the gate: a preference, a rule that was phrased elsewhere, a trial's edit.
+    """Take one given patch straight to the gate (method.md, update and gate): a preference, a trial's edit.
 
     The same memory, screen, update and gate as in `evolve`, without rollouts and critic. `evolution.verdict` is the
     answer, `evolution.skill` the text with the patch if the gate let it through.

@@ -63,7 +63,7 @@ def meaning(edit: Edit) -> str:
 
 
 class Memory:
-    """What the optimizer remembers over steps, epochs and nights.
+    """What the optimizer remembers over steps, epochs and nights (method.md, gate: the rejected-edit memory).
 
     Rows go in when it is made and come out by `rows`, so that the caller can keep them. `preferences` are the person's
     own words, a prior that is still measured; `meta` are the optimizer's notes to itself (method.md, meta skill).

@@ -15,6 +15,8 @@ NAMES: Final = (
     "rank",
     "pace",
     "mend",
+    "rewrite_suggestions",
+    "rewrite_attempts",
     "slow_update",
     "meta_skill",
     "repair",
@@ -49,11 +51,16 @@ def fenced(name: str, text: str) -> str:
 
     Control and invisible characters become spaces.
     """
-    body = _CONTROL.sub(" ", text.replace("\r\n", "\n"))
+    body = printable(text)
     mark = hashlib.sha256(body.encode("utf-8", "replace")).hexdigest()[:16]
     while mark in body:
         mark = hashlib.sha256(mark.encode()).hexdigest()[:16]
     return f"<{name}-{mark}>\n{body}\n</{name}-{mark}>"
+
+
+def printable(text: str) -> str:
+    """The text with line feeds alone, and a space for each character that is invisible or controls something."""
+    return _CONTROL.sub(" ", text.replace("\r\n", "\n"))
 
 
 def clipped(text: str, most: int) -> str:

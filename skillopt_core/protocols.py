@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from skillopt_core.memory import Memory
+    from skillopt_core.rollout import Seen
+    from skillopt_core.run import Run
+    from skillopt_core.schedule import PlannedStep
     from skillopt_core.types import Edit, Evolution, Missing, Patch, Refused, Skill, Step, Task, Trajectory, Verdict
+    from skillopt_core.update import Candidate
 
 
 class Exhausted(Exception):
@@ -53,6 +57,25 @@ class Mender(Protocol):
     def mend(self, skill: Skill, missed: Sequence[Refused], memory: Memory) -> Patch | Missing:
         """New anchors for the missed edits; at most as many edits as were missed."""
         ...
+
+
+@runtime_checkable
+class Rewriter(Protocol):
+    """A critic that can write the whole document anew (method.md, update: the alternative modes)."""
+
+    def rewrite(
+        self, skill: Skill, suggestions: Sequence[Edit], failed: Sequence[Trajectory], memory: Memory
+    ) -> str | Missing:
+        """The document with the suggestions worked in; made from the failed attempts as well, where there are any."""
+        ...
+
+
+class Updater(Protocol):
+    """How a selected patch becomes a candidate: by its edits (the published way), or by a rewrite (rewrite.py)."""
+
+    def __call__(
+        self, critic: Critic, run: Run, screen: Screen, patch: Patch, step: PlannedStep, seen: Seen
+    ) -> Candidate: ...
 
 
 @runtime_checkable

@@ -11,6 +11,7 @@ from typing import Final
 from skillopt_core.types import Edit, Label, Op
 
 LONGEST_TEXT: Final = 2000
+LONGEST_DOCUMENT: Final = 16_000
 
 _OPS: Final[Mapping[str, Op]] = {
     "add": "add",
@@ -94,6 +95,16 @@ def read_text(reply: str, key: str) -> str:
     text = json_object(reply, key)[key]
     if not isinstance(text, str) or len(text) > LONGEST_TEXT:
         raise Unusable(f'"{key}" is no string of at most {LONGEST_TEXT} characters')
+    return text
+
+
+def read_document(reply: str, old: str) -> str:
+    """A whole document. One that lost more than half of the old text was cut off or summed up, and is unusable."""
+    text = json_object(reply, "document")["document"]
+    if not isinstance(text, str) or len(text) > max(LONGEST_DOCUMENT, 2 * len(old)):
+        raise Unusable('"document" is no string, or far too long')
+    if len(text) * 2 < len(old):
+        raise Unusable('"document" is not the whole document')
     return text
 
 

@@ -41,14 +41,14 @@ class PlannedStep:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Epochs, steps and edit budgets.
+    """Epochs, steps and edit budgets: the learning rate and its four schedules (method.md, loop and select).
 
     A step sees `batch * accumulation` tasks: accumulation makes a step's gradient from several batches. The edit
     budget goes from `most` to `least` with x = t/T over the T steps of the run: constant, linear
     `most + (least - most) x`, cosine `least + (most - least)(1 + cos pi x)/2`, rounded, never below `least`;
-    autonomous leaves the number to the
-    optimizer, at most `most`. `patience` stops after so many steps in a row that kept nothing, None never.
-    `slow_update` is the number of tasks that the end of an epoch looks back at, 0 for none; `meta` keeps notes.
+    autonomous leaves the number to the optimizer, at most `most`. `patience` stops after so many steps in a row that
+    kept nothing, None never. `slow_update` is the number of tasks that the end of an epoch looks back at, 0 for none;
+    `meta` keeps notes.
     """
 
     kind: Kind = "cosine"

@@ -66,7 +66,7 @@ def show_drift(drift: Mapping[str, Sequence[Trajectory]], characters: int) -> st
     """Attempts by what became of their task."""
     total = sum(len(attempts) for attempts in drift.values())
     each = max(characters // max(total, 1), _LEAST)
-    parts = [f"{kind.replace('_', ' ')}:\n{_attempt(run, each)}" for kind, runs in drift.items() for run in runs]
+    parts = [f"{kind.replace('_', ' ')}:\n{_asked(run, each)}" for kind, runs in drift.items() for run in runs]
     return fenced("tasks", "\n\n".join(parts))
 
 
@@ -106,6 +106,10 @@ def _task(alias: str, runs: Sequence[Trajectory], each: int) -> str:
     contrast = ", with a run that passed for contrast" if len({run.score.hard >= 1 for run in runs}) > 1 else ""
     head = f"== {alias}{contrast}\nrequest: {clipped(runs[0].prompt, each)}"
     return "\n".join([head, *(_attempt(run, each) for run in runs)])
+
+
+def _asked(run: Trajectory, each: int) -> str:
+    return f"request: {clipped(run.prompt, each)}\n{_attempt(run, each)}"
 
 
 def _attempt(run: Trajectory, each: int) -> str:

@@ -16,7 +16,7 @@ Op = Literal["add", "insert_after", "replace", "delete"]
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """A skill document: the only thing that training changes.
+    """A skill document: the only thing that training changes; its weights, in the method's words (method.md, table).
 
     `text` is the whole file, frontmatter included; `name` is the document's name, not a path.
     """
@@ -32,7 +32,7 @@ class Skill:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One thing to attempt.
+    """One thing to attempt (method.md, rollout).
 
     `unit` names its twin group (gate.md, unit): tasks with one `unit` are counted once. `source` is the session that
     the task came from; within a unit sources are told apart so that a break in one is not washed out by another.
@@ -57,7 +57,10 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class TaskSet:
-    """The three splits. They are disjoint by unit; the critic sees `train` alone."""
+    """The three splits (gate.md, unit): disjoint by unit, session and id, else `disjoint()` makes them so.
+
+    The critic sees `train` alone; `gate` decides; `audit` is looked at once, at the end. Any of them may be empty.
+    """
 
     train: tuple[Task, ...] = ()
     gate: tuple[Task, ...] = ()
@@ -124,7 +127,7 @@ class Label(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One change on one exact anchor.
+    """One change on one exact anchor (method.md, update).
 
     `op` is add (at the end of the section that `anchor` names, or of the body where it is empty), insert_after, replace
     or delete. `support` holds ids of the tasks that show the need, counted by us and never taken from a model's word.
@@ -258,7 +261,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Evolution:
-    """The frozen result of a run: the best skill, every step, and why it stopped."""
+    """The frozen result of a run (method.md, outputs): the best skill, every step, and why it stopped.
+
+    `base` is the text that it began with, `skill` the best one that the gate let through; `steps` are in order, the
+    slow updates of epochs' ends among them; `meta` are the optimizer's notes to itself.
+    """
 
     base: Skill
     skill: Skill

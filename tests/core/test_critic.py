@@ -280,6 +280,8 @@ def test_the_shipped_prompts_have_the_slots_that_are_filled() -> None:
         "rank": {"edits", "keep", "notes"},
         "pace": {"edits", "most", "notes"},
         "mend": {"skill", "edits"},
+        "rewrite_suggestions": {"skill", "edits", "notes"},
+        "rewrite_attempts": {"skill", "edits", "attempts", "notes"},
         "slow_update": {"skill", "attempts", "notes"},
         "meta_skill": {"steps", "notes"},
         "repair": {"problem", "form", "reply"},
@@ -371,7 +373,8 @@ def test_the_examples_in_the_prompts_obey_the_schemas() -> None:
     shown = {"reflect_failures": reflection(("T1", "T2", "T3"), 4, labelled=True),
              "reflect_successes": reflection(("T1", "T2"), 4, labelled=False),
              "merge": traced_edits(4), "mend": traced_edits(2), "rank": chosen(3, 2), "pace": paced(4),
-             "slow_update": one_text("guidance"), "meta_skill": one_text("notes")}  # fmt: skip
+             "slow_update": one_text("guidance"), "meta_skill": one_text("notes"),
+             "rewrite_suggestions": one_text("document"), "rewrite_attempts": one_text("document")}  # fmt: skip
     small = {name: short_reflection(("T1", "T2"), 2) for name in ("reflect_failures", "reflect_successes")}
     for prompts, forms in ((default_prompts(), shown), (small_prompts(), shown | small)):
         for name, form in forms.items():

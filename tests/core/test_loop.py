@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -415,6 +416,11 @@ def test_evolve_is_short_and_flat() -> None:
 
 def test_the_public_names_are_sorted_and_true() -> None:
     assert list(skillopt_core.__all__) == sorted(skillopt_core.__all__, key=str)
-    assert len(skillopt_core.__all__) <= 16
+    assert len(skillopt_core.__all__) == 12
+
+
+def test_the_public_names_say_what_they_take_and_where_it_comes_from() -> None:
     for name in skillopt_core.__all__:
-        assert inspect.getdoc(getattr(skillopt_core, name))
+        promised = inspect.getdoc(getattr(skillopt_core, name)) or ""
+        assert re.search(r"\((?:method|gate)\.md", promised), name
+        assert len(promised.splitlines()) > 2, name
