@@ -146,6 +146,7 @@ class Batch(msgspec.Struct, kw_only=True):
     warnings: list[Trouble] = []
     withdrawn: list[str] = []  # keys of events of earlier batches that turned out to be none
     more: bool = False  # True where the source has more to give now
+    one_of_many: bool = False  # True where the source holds many sessions, and this is all that is new of one of them
 
 
 class Source(msgspec.Struct, frozen=True, gc=False, kw_only=True):

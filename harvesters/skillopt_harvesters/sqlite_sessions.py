@@ -76,7 +76,7 @@ def read_sessions(source: Source, cursor: Cursor | None, shelf: Shelf, parser: i
             batch = reading.told(name)
             if batch.understood or not batch.warnings:
                 keep_news(batch, marks, name, token)
-            batch.more = number < len(changed)
+            batch.more, batch.one_of_many = number < len(changed), True
             if number % EVERY == 0 or not batch.more:
                 before = "" if batch.more else signature
                 state = msgspec.msgpack.encode(marks)

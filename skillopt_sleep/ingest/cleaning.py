@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 from skillopt_harvesters.model import HEAD, KEEP, Batch, Cursor, Event, Kind, SessionFacts
 from skillopt_sleep.ingest.projects import is_home, project_root, remote_digest, tidy
-from skillopt_sleep.ingest.reading import Taken
+from skillopt_sleep.ingest.reading import Taken, to_go_on
 from skillopt_sleep.ingest.remembered import clean_states
 from skillopt_sleep.redact import RULES_VERSION, Redacted
 from skillopt_sleep.store import bodies
@@ -82,9 +82,9 @@ class Cleaner:
 
     def _cursors(self, chunk: Sequence[Taken], said: _Said) -> list[Cursor | None]:
         """Where each source is to be gone on with; no cursor where nothing of it was read."""
-        last = [taken.batches[-1].cursor if taken.batches else None for taken in chunk]
-        states = clean_states([at.state if at else b"" for at in last], self.redactor.redact_many, said.all)
-        return [at and _cursor(at, state) for at, state in zip(last, states, strict=True)]
+        last = [taken.cursor.state if taken.cursor else b"" for taken in chunk]
+        states = clean_states(last, self.redactor.redact_many, said.all)
+        return [_cursor(to_go_on(taken), state) for taken, state in zip(chunk, states, strict=True)]
 
     def _facts(self, facts: SessionFacts) -> CleanFacts:
         cwds = tuple(self.names[tidy(cwd)] for cwd in facts.cwds)
@@ -122,9 +122,9 @@ class Cleaner:
         self.names.update(zip(fresh, self.redactor.redact_many([whole(name) for name in fresh]), strict=True))
 
 
-def _cursor(at: Cursor, state: bytes | None) -> Cursor:
-    if state is None:
-        return Cursor()
+def _cursor(at: Cursor | None, state: bytes | None) -> Cursor | None:
+    if at is None or state is None:
+        return at and Cursor()
     return Cursor(offset=at.offset, before=at.before, parser=at.parser, state=bodies.squeezed(state))
 
 

@@ -84,7 +84,7 @@ def _take_in(
     def keep(future: Future[list[CleanSource]]) -> None:
         nonlocal done
         clean = future.result()
-        tally.add(intake.save(store, clean), clean)
+        tally.add(intake.save(store, clean))
         done += sum(source.state != "pending" for source in clean)
         if progress is not None:
             progress(done, len(listing.changed))

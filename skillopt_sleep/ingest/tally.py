@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from skillopt_harvesters.model import Batch
 from skillopt_sleep.domain.reports import HarvestCounts, ReadWarning, Unreadable
-from skillopt_sleep.store.intake import CleanSource, Saved
+from skillopt_sleep.store.intake import Saved
 from skillopt_sleep.store.sources import path_text
 
 EXCLUDED: Final = "excluded by the configuration"
@@ -44,14 +43,13 @@ class Tally:
     def unreadable(self, path: str, reason: str) -> None:
         self.unread.append(Unreadable(path_text(path), reason))
 
-    def add(self, saved: Saved, sources: Sequence[CleanSource]) -> None:
+    def add(self, saved: Saved) -> None:
         """Count what a transaction stored, and the sessions that nobody typed, by their origin."""
         self.saved.new |= saved.new
         self.saved.updated |= saved.updated
         self.saved.same |= saved.same
         for origin, names in saved.apart.items():
             self.apart.setdefault(origin, set()).update(names)
-        self.leave_out(EXCLUDED, sum(source.state == "excluded" for source in sources))
 
     def leave_out(self, reason: str, n: int) -> None:
         if n:
