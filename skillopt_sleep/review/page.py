@@ -25,7 +25,7 @@ from skillopt_sleep.review.stage import by_number
 
 MOST_QUOTED: Final = 240
 MOST_ROWS: Final = 8
-_TONES: Final = {
+TONES: Final = {
     Outcome.ACCEPT: "good",
     Outcome.SUPPORTED: "good",
     Outcome.ABSTAIN: "wait",
@@ -33,6 +33,7 @@ _TONES: Final = {
     Outcome.UNGATED: "wait",
     Outcome.REJECT: "bad",
 }
+"""How an outcome is coloured; the others are grey."""
 
 
 def page(report: NightReport) -> str:
@@ -49,7 +50,7 @@ def page(report: NightReport) -> str:
         _section("Adopted, and watched", _rows(_watched(report))),
         _foot(report),
     ]
-    return _frame(f"Night of {words.day(report.ended_ms)}", "\n".join(part for part in body if part))
+    return frame(f"Night of {words.day(report.ended_ms)}", "\n".join(part for part in body if part))
 
 
 @cache
@@ -57,7 +58,8 @@ def _style() -> str:
     return resources.files("skillopt_sleep.review").joinpath("page.css").read_text("utf-8")
 
 
-def _frame(title: str, body: str) -> str:
+def frame(title: str, body: str) -> str:
+    """A whole document around a body that is escaped already, under a policy that allows the one style sheet alone."""
     style = _style()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
@@ -116,7 +118,7 @@ def _document(document: DocumentResult) -> str:
 
 
 def _edit(edit: ProposedEdit) -> str:
-    tone = "none" if edit.status in {"missed", "dropped"} else _TONES.get(edit.verdict.outcome, "none")
+    tone = "none" if edit.status in {"missed", "dropped"} else TONES.get(edit.verdict.outcome, "none")
     wanted, seen = words.needs(edit.verdict), words.seen(edit)
     facts = [
         charts.evidence(edit.verdict),

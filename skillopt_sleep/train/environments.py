@@ -1,0 +1,72 @@
+"""The environment of a run, in layers: redacted at the border, stopped by the budget, journaled, failures kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from skillopt_core.protocols import Environment, Exhausted
+from skillopt_core.types import Missing, Skill, Task, Trajectory
+from skillopt_sleep.budget import Budget
+from skillopt_sleep.redact import Redacted
+from skillopt_sleep.replay.journal import Journal
+from skillopt_sleep.store.ledgers import Attempts
+from skillopt_sleep.train.cast import Cast
+from skillopt_sleep.train.misses import Misses, RememberedEnvironment
+from skillopt_sleep.train.runfolder import RunFolder
+
+Redact = Callable[[str], Redacted]
+
+
+def journaled(cast: Cast, folder: RunFolder, redact: Redact, comparison: str) -> Environment:
+    """The cast's environment with every finished attempt kept in the run's journal, under the comparison's name.
+
+    What is kept is what the critic sees: redacted before it is either, so that a run that goes on sees the same.
+    """
+    clean = _Redacted(_Afforded(cast.environment, cast.budget), redact)
+    ledger = Attempts(folder.store, comparison, Redacted)
+    journal = Journal(clean, ledger, comparison, cast.target, batch=cast.batch)
+    return RememberedEnvironment(journal, Misses(folder.misses))
+
+
+class _Redacted:
+    """An environment whose words are redacted as they come in."""
+
+    def __init__(self, inner: Environment, redact: Redact) -> None:
+        self._inner = inner
+        self._redact = redact
+
+    @property
+    def deterministic(self) -> bool:
+        return self._inner.deterministic
+
+    def attempt(self, tasks: Sequence[Task], skill: Skill, draws: Sequence[int]) -> Sequence[Trajectory | Missing]:
+        return [self._clean(answer) for answer in self._inner.attempt(tasks, skill, draws)]
+
+    def _clean(self, answer: Trajectory | Missing) -> Trajectory | Missing:
+        if isinstance(answer, Missing):
+            return Missing(self._redact(answer.reason))
+        failed = tuple(map(self._redact, answer.score.failed))
+        return replace(
+            answer,
+            score=replace(answer.score, failed=failed),
+            transcript=self._redact(answer.transcript),
+            prompt=self._redact(answer.prompt),
+        )
+
+
+class _Afforded:
+    """An environment that is not asked once the budget's time is over, also where an attempt costs nothing else."""
+
+    def __init__(self, inner: Environment, budget: Budget) -> None:
+        self._inner = inner
+        self._budget = budget
+
+    @property
+    def deterministic(self) -> bool:
+        return self._inner.deterministic
+
+    def attempt(self, tasks: Sequence[Task], skill: Skill, draws: Sequence[int]) -> Sequence[Trajectory | Missing]:
+        if not self._budget.affords(0, 0):
+            raise Exhausted("the budget is out")
+        return self._inner.attempt(tasks, skill, draws)

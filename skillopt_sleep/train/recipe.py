@@ -1,0 +1,281 @@
+"""A recipe: how a skill is trained, as one YAML file that may extend another (method.md, loop and defaults).
+
+`extends` names another recipe, relative to the file that says it; nearer values win, `--set key=value` wins over all.
+The keys are the method's own words; those of the field that mean the same are read too (`ALIASES`). Who attempts and
+who edits is not in it: a recipe that came with a repository never chooses to whom anything is sent.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from skillopt_core.gate import Metric
+from skillopt_core.schedule import Schedule
+from skillopt_sleep.errors import ConfigError, NotFound, UsageError
+from skillopt_sleep.log import one_line
+
+EXTENDS: Final = "extends"
+DEEPEST: Final = 20
+"""Recipes in one chain of `extends`."""
+LARGEST: Final = 256 * 1024
+"""Bytes of a recipe that are read."""
+
+ALIASES: Final[Mapping[str, str]] = {
+    "edit_budget": "learning_rate",
+    "min_edit_budget": "min_learning_rate",
+    "schedule": "lr_scheduler",
+    "k": "rollouts_k",
+    "slow_update_samples": "slow_update",
+}
+"""Other names of the same thing."""
+
+SPLITS: Final = ("train", "gate", "audit")
+
+Positive = Annotated[int, Field(ge=1)]
+Weight = Annotated[float, Field(ge=0)]
+
+
+class Recipe(BaseModel):
+    """How a skill is trained. `learning_rate` is the edit budget of a step: how many edits it may make, at most."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    epochs: Annotated[int, Field(ge=1, le=50)] = Field(default=4, description="Passes over the train tasks.")
+    batch_size: Positive = Field(default=40, description="Tasks of one batch.")
+    accumulation: Positive = Field(default=1, description="Batches of one step.")
+    minibatch: Positive = Field(default=8, description="Tasks that one reflection sees.")
+    rollouts_k: Annotated[int, Field(ge=1, le=100)] = Field(
+        default=1, description="Independent attempts at each train task; from 3 on good and bad runs are contrasted."
+    )
+    learning_rate: Annotated[int, Field(ge=0, le=100)] = Field(default=4, description="Edits of the first step.")
+    min_learning_rate: Annotated[int, Field(ge=0, le=100)] = Field(default=2, description="Where it falls to.")
+    lr_scheduler: Literal["constant", "linear", "cosine", "autonomous"] = Field(
+        default="cosine", description="How it falls; autonomous: the optimizer names it."
+    )
+    patience: Positive | None = Field(default=None, description="Fruitless steps in a row that end the run.")
+    slow_update: Annotated[int, Field(ge=0)] = Field(
+        default=20, description="Train tasks that the end of an epoch looks back at; 0: no slow update."
+    )
+    meta_skill: bool = Field(default=True, description="Whether the optimizer keeps notes to itself.")
+    gate: Literal["proof", "strict", "off"] = Field(
+        default="proof", description="proof: a test at alpha; strict: a higher mean is enough; off: all is kept."
+    )
+    alpha: Annotated[float, Field(gt=0, lt=1)] = Field(default=0.05, description="Error of the whole run.")
+    repeats: Annotated[int, Field(ge=1, le=20)] = Field(default=3, description="Pairs of attempts on each gate task.")
+    early_stopping: bool = Field(default=True, description="Whether a look may stop before its last repeat.")
+    metric: Literal["hard", "soft", "mixed"] = Field(
+        default="hard", description="hard: all checks pass; soft: the share that passes; mixed: both."
+    )
+    mixed_weight: Annotated[float, Field(ge=0, le=1)] = Field(default=0.5, description="Weight of soft in mixed.")
+    success_weight: Annotated[float, Field(gt=0)] = Field(default=1.0, description="Weight of the checks.")
+    token_efficiency_weight: Weight = Field(default=0.0, description="Weight of fewer tokens.")
+    tool_correctness_weight: Weight = Field(default=0.0, description="Weight of fewer failing tool calls.")
+    latency_penalty: Weight = Field(default=0.0, description="Weight of less time.")
+    split: tuple[Weight, Weight, Weight] | None = Field(
+        default=None, description="Shares of train, gate and audit; none: as the number of tasks suggests."
+    )
+    preferences: tuple[Annotated[str, Field(min_length=1, max_length=2000)], ...] = Field(
+        default=(), description="House rules in your own words, told to the optimizer."
+    )
+    seed: int = Field(default=0, description="Seed of splits, orders and draws.")
+
+    @field_validator("split", mode="before")
+    @classmethod
+    def _ratio(cls, given: object) -> object:
+        """`2:1:7` is read as [2, 1, 7]."""
+        if isinstance(given, str):
+            parts = given.split(":")
+            if len(parts) != len(SPLITS) or not all(re.fullmatch(r"[0-9]+(\.[0-9]+)?", part) for part in parts):
+                raise ValueError("split should be three shares, train, gate and audit, such as 2:1:7")
+            return tuple(float(part) for part in parts)
+        return tuple(given) if isinstance(given, list) else given
+
+    @model_validator(mode="after")
+    def _sound(self) -> Recipe:
+        if self.split is not None and (self.split[0] <= 0 or self.split[1] <= 0):
+            raise ValueError("split should leave something for train and for gate, such as 2:1:7")
+        return self
+
+    def schedule(self) -> Schedule:
+        """The core's schedule."""
+        return Schedule(
+            kind=self.lr_scheduler,
+            epochs=self.epochs,
+            batch=self.batch_size,
+            accumulation=self.accumulation,
+            most=self.learning_rate,
+            least=min(self.min_learning_rate, self.learning_rate),
+            rollouts=self.rollouts_k,
+            patience=self.patience,
+            seed=self.seed,
+            slow_update=self.slow_update,
+            meta=self.meta_skill,
+        )
+
+    def reward(self) -> Metric:
+        """What is compared. The other objectives decide between attempts that score alike, never against success."""
+        weights = {
+            "tokens": self.token_efficiency_weight,
+            "tool_errors": self.tool_correctness_weight,
+            "seconds": self.latency_penalty,
+        }
+        whole = self.success_weight + sum(weights.values())
+        costs = {name: weight / whole for name, weight in weights.items() if weight}
+        return Metric(self.metric, self.mixed_weight, costs)
+
+    def as_yaml(self) -> str:
+        """The recipe as resolved: every key, in order."""
+        return yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+
+
+class _Plain(yaml.SafeLoader):
+    """YAML with the scalars of JSON: `off` is a word here, and `2:1:7` no number of seconds."""
+
+    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012  (PyYAML's own way: one table a class)
+
+
+for _tag, _form, _first in (
+    ("bool", r"true|false", "tf"),
+    ("null", r"null|~|", ["n", "~", ""]),
+    ("int", r"[-+]?[0-9]+", "-+0123456789"),
+    ("float", r"[-+]?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?|[-+]?\.[0-9]+", "-+.0123456789"),
+):
+    _Plain.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(rf"^(?:{_form})$"), list(_first))
+
+
+def resolve(path: Path | None = None, settings: Iterable[str] = (), options: Mapping[str, object] = {}) -> Recipe:
+    """The recipe of a file and all that it extends, with `key=value` settings and named options on top.
+
+    Options are by key; None stands for one that was not given. Raises `ConfigError` with file, line and key, and
+    `UsageError` for a setting.
+    """
+    values, origins = _read_chain(path, ()) if path is not None else ({}, {})
+    for setting in settings:
+        key, value = _setting(setting)
+        values[key], origins[key] = value, f"--set {key}"
+    for key, value in options.items():
+        if value is not None:
+            values[key], origins[key] = value, "--" + key.replace("_", "-")
+    return _validated(values, origins)
+
+
+def _read_chain(path: Path, seen: tuple[Path, ...]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Values and where each stands, of a file over what it extends."""
+    where = path.resolve()
+    if where in seen or len(seen) >= DEEPEST:
+        chain = " → ".join(one_line(one.name) for one in (*seen, where))
+        raise ConfigError(f"extends itself: {chain}", where=one_line(str(path)), remedy="Break the circle")
+    values, origins = _read(path)
+    parent = values.pop(EXTENDS, None)
+    if parent is None:
+        return values, origins
+    place = origins.pop(EXTENDS)
+    if not isinstance(parent, str) or not parent:
+        raise ConfigError("should be the path of another recipe", where=f"{place} {EXTENDS}")
+    try:
+        inherited, from_there = _read_chain(path.parent / parent, (*seen, where))
+    except NotFound:
+        raise ConfigError(f"there is no recipe {parent!r}", where=f"{place} {EXTENDS}") from None
+    return inherited | values, from_there | origins
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    """One file: its values, by their own names, and `file:line` of each."""
+    shown, text = one_line(str(path)), _text(path)
+    try:
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=_Plain)):
+            raise ConfigError("aliases (`*name`) are not read here; write the value out", where=shown)
+        node = yaml.compose(text, Loader=_Plain)
+        values = yaml.load(text, Loader=_Plain) or {}  # noqa: S506  (a SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ConfigError(f"not valid YAML: {one_line(str(error.problem))}", where=f"{shown}:{line}") from None
+    except (yaml.YAMLError, ValueError, TypeError) as error:
+        raise ConfigError(f"not valid YAML: {one_line(str(error))[:200]}", where=shown) from None
+    except RecursionError:
+        raise ConfigError("nested too deeply", where=shown) from None
+    if node is None:
+        return {}, {}
+    if not isinstance(node, yaml.MappingNode) or not all(isinstance(key, str) for key in values):
+        raise ConfigError("should be keys with values, such as `epochs: 2`", where=shown)
+    return _once(values, [(str(key.value), f"{shown}:{key.start_mark.line + 1}") for key, _ in node.value])
+
+
+def _once(values: Mapping[str, Any], places: Iterable[tuple[str, str]]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Values by their own names; a key that is said twice, under whatever name, is a mistake."""
+    kept: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for key, place in places:
+        name = ALIASES.get(key, key)
+        if name in origins:
+            raise ConfigError(f"says again what stands in {origins[name]}", where=f"{place} {one_line(key)}")
+        kept[name], origins[name] = values[key], place
+    return kept, origins
+
+
+def _text(path: Path) -> str:
+    try:
+        if not path.exists():
+            raise NotFound("there is no such recipe", where=one_line(str(path)))
+        if not path.is_file():
+            raise ConfigError("is not a file", where=one_line(str(path)))
+        if path.stat().st_size > LARGEST:
+            raise ConfigError(f"is larger than {LARGEST // 1024} KiB: that is no recipe", where=one_line(str(path)))
+        return path.read_text("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ConfigError("is not UTF-8; save it as UTF-8", where=one_line(str(path))) from None
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror}", where=one_line(str(path))) from None
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """`epochs=2`; the value is read as YAML."""
+    key, equals, written = text.partition("=")
+    key = key.strip()
+    if not equals or not key:
+        raise UsageError(f"{one_line(text)!r} is no setting", where="--set", remedy="Write it as key=value")
+    try:
+        value = yaml.load(written, Loader=_Plain)  # noqa: S506  (a SafeLoader)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        raise UsageError(f"{one_line(written)!r} is no value", where=f"--set {one_line(key)}") from None
+    return ALIASES.get(key, key), value
+
+
+def _validated(values: Mapping[str, Any], origins: Mapping[str, str]) -> Recipe:
+    for key in values:
+        if key not in Recipe.model_fields:
+            raise _mistake(_unknown(key), origins[key], key)
+    try:
+        return Recipe.model_validate_json(json.dumps(values, default=str))
+    except ValidationError as error:
+        mistake = error.errors()[0]
+        key = str(mistake["loc"][0]) if mistake["loc"] else "split"
+        raise _mistake(_reason(mistake), origins.get(key, ""), key) from None
+
+
+def _mistake(reason: str, origin: str, key: str) -> UsageError:
+    if origin.startswith("--"):
+        return UsageError(reason, where=one_line(origin))
+    return ConfigError(reason, where=f"{origin} {one_line(key)}"[:200].strip())
+
+
+def _unknown(key: str) -> str:
+    known = [*Recipe.model_fields, EXTENDS, *ALIASES]
+    near = difflib.get_close_matches(key, known, n=1)
+    return f"unknown, did you mean {near[0]}?" if near else f"unknown; known are {', '.join(Recipe.model_fields)}"
+
+
+def _reason(mistake: Mapping[str, Any]) -> str:
+    if mistake["type"] == "value_error":
+        return one_line(str(mistake["ctx"]["error"]))
+    said = mistake["msg"].replace("Input should", "should").replace("array", "list").replace("object", "table")
+    given = json.dumps(mistake["input"], ensure_ascii=False, default=str)
+    return one_line(f"{given if len(given) <= 60 else given[:57] + '...'} {said}")

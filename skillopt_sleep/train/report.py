@@ -1,0 +1,316 @@
+"""`report.html`: a run on one page, without a script or an outside resource, everything of others escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from skillopt_core.types import Outcome, Step, UnitScore
+from skillopt_sleep.review import charts, words
+from skillopt_sleep.review.diffs import diff_lines
+from skillopt_sleep.review.page import TONES, frame
+from skillopt_sleep.review.plain import escaped, escaped_lines, escaped_rule
+from skillopt_sleep.train.curve import curve
+from skillopt_sleep.train.meter import STAGES
+
+if TYPE_CHECKING:
+    from skillopt_sleep.train import Training
+
+MOST_ROWS: Final = 12
+_SIMULATED: Final = (
+    "Simulated: the agent is a program that obeys what the skill's text orders, and the critic is simulated too or was "
+    "shown simulated work. These figures say that the loop and its gate work, not that an agent will obey."
+)
+_STATUS: Final = {
+    "kept": "good",
+    "tried": "bad",
+    "missed": "none",
+    "refused": "none",
+    "dropped": "none",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What the page says of the run beside its results: names for a person, all of it plain text."""
+
+    run: str
+    skill: str
+    tasks: str
+    target: str
+    optimizer: str
+    simulated: bool
+    recipe: Mapping[str, object] = field(default_factory=dict)
+
+
+def report_page(training: Training, head: Head, lines: Sequence[Mapping[str, Any]]) -> str:
+    """The whole page. `lines` are those of the training log, for what each stage took."""
+    body = [
+        _head(training, head),
+        _figures(training),
+        _curve(training),
+        _change(training),
+        _audit(training),
+        _section("Step by step", "\n".join(map(_step, _told(training.evolution.steps)))),
+        _section("Task by task", _tasks(training)),
+        _section("Health signals", _signals(training)),
+        _section("What it took", _cost(training, lines)),
+        _section("How it was run", _how(training, head)),
+    ]
+    return frame(f"Training of {head.skill}", "\n".join(part for part in body if part))
+
+
+def headline(training: Training) -> str:
+    """What came of it, in a sentence that is true whatever came of it."""
+    evolution, audit = training.evolution, training.audit
+    if evolution.stopped == "budget":
+        return "The budget ended the run before it was done"
+    if not evolution.steps:
+        return "There was nothing to do"
+    if not evolution.changed:
+        return _unchanged(training)
+    if audit is not None and audit.before is not None and audit.after is not None:
+        n = words.count(len(audit.units), "audit task")
+        if audit.after > audit.before:
+            return f"From {audit.before:.2f} to {audit.after:.2f} on {n} that nothing was made from"
+        return f"Not better on {n}: {audit.before:.2f} before, {audit.after:.2f} after"
+    return "The skill was changed; no audit task says how good it is"
+
+
+def _unchanged(training: Training) -> str:
+    if training.evolution.stopped == "no_headroom":
+        return "Every train task passed: there was nothing to learn"
+    tried = [step.verdict for step in training.evolution.steps if step.verdict and step.candidate]
+    if any(verdict.outcome is Outcome.INFRA_ERROR for verdict in tried):
+        return "Too many calls failed: nothing was measured"
+    if not tried:
+        return "No edit came up: the skill is as it was"
+    return "No edit was proven better: the skill is as it was"
+
+
+def _head(training: Training, head: Head) -> str:
+    leads = []
+    audit = training.audit
+    if audit is not None and audit.effect is not None and training.evolution.changed:
+        leads.append(f"{words.METRICS.get(audit.metric, audit.metric).capitalize()}: {words.signed(audit.effect)}, "
+                     f"{words.figures(audit)}. Looked at once, at the end.")  # fmt: skip
+    leads += training.plan.notes
+    if needs := _needs(training):
+        leads.append(f"What would change that: {needs}.")
+    simulated = f'<p class="simulated">{escaped(_SIMULATED)}</p>' if head.simulated else ""
+    label = " · simulated" if head.simulated else ""
+    return (
+        f'<header>\n<p class="eyebrow">Training run {escaped(head.run)} · {escaped(head.skill)}{label}</p>\n'
+        f"<h1>{escaped(headline(training))}</h1>\n"
+        + "\n".join(f'<p class="lead">{escaped(text)}</p>' for text in leads)
+        + f"\n{simulated}\n</header>"
+    )
+
+
+def _needs(training: Training) -> str:
+    """What the last candidate that was not kept lacked, where nothing was kept."""
+    if training.evolution.changed:
+        return ""
+    found = [step.verdict.needs for step in training.evolution.steps if step.verdict and step.verdict.needs]
+    return found[-1] if found else ""
+
+
+def _figures(training: Training) -> str:
+    tasks, plan, steps = training.tasks, training.plan, training.evolution.steps
+    kept = sum(step.kept for step in steps)
+    tried = sum(step.candidate is not None for step in steps)
+    share = f"alpha {plan.alpha:.2g} each" if plan.alpha is not None else "no test"
+    figures = [
+        ("train tasks", f"{len(tasks.train):,}", ""),
+        ("gate tasks", f"{len(tasks.gate):,}", ""),
+        ("audit tasks", f"{len(tasks.audit):,}", ""),
+        ("planned looks", f"{plan.looks:,}", share),
+        ("candidates kept", f"{kept:,}", f"of {tried:,}"),
+    ]
+    cells = "".join(
+        f"<div><dt>{name}</dt><dd>{value} <small>{escaped(more)}</small></dd></div>" for name, value, more in figures
+    )
+    return f'<dl class="figures">{cells}</dl>'
+
+
+def _curve(training: Training) -> str:
+    picture = curve(training.evolution.steps)
+    if not picture:
+        return ""
+    legend = (
+        '<p class="legend"><span class="held">held-out score of the skill</span>'
+        '<span class="seen">mean score on train tasks</span>'
+        '<span class="refused">a candidate that was not kept</span></p>'
+    )
+    return _section("Learning curve", legend + picture + '<p class="caveat">Steps of the optimizer from left to right; '
+                    "a dotted line is the end of an epoch.</p>")  # fmt: skip
+
+
+def _change(training: Training) -> str:
+    evolution = training.evolution
+    marks = {"+": "ins", "-": "del", "@": "span", " ": "span"}
+    lines = [
+        f"<{marks[line.kind]}>{line.kind if line.kind in '+-' else ' '} {escaped_lines(line.text)}</{marks[line.kind]}>"
+        + ("\n" if line.kind in " @" else "")
+        for line in diff_lines(evolution.base.text, evolution.skill.text)
+        if line.kind != "@"
+    ]
+    if not lines:
+        return ""
+    return _section("What changed in the skill", f"<pre>{''.join(lines)}</pre>")
+
+
+def _audit(training: Training) -> str:
+    audit = training.audit
+    if audit is None or audit.before is None:
+        return ""
+    said = f'<p class="soft">{escaped(words.figures(audit))}.</p>'
+    once = "Attempted once, after the last step, with the text that training began with and the one that it reached."
+    return _section("Audit", charts.before_and_after(audit) + said + f'<p class="caveat">{once}</p>')
+
+
+def _told(steps: Iterable[Step]) -> list[Step]:
+    """Steps with something to tell: a candidate, edits that fell out, or calls that failed."""
+    return [step for step in steps if step.candidate is not None or step.proposed or step.events]
+
+
+def _step(step: Step) -> str:
+    verdict = step.verdict
+    what = "Slow update" if step.stage == "slow_update" else f"Step {step.number + 1}"
+    tag, tone = _tag(step)
+    edits = [("kept" if step.kept else "tried", edit, "") for edit in step.patch.edits]
+    edits += [(refused.kind, refused.edit, refused.why) for refused in step.patch.refused]
+    rows = "".join(
+        f'<li><span class="tag {_STATUS[status]}">{escaped(status)}</span> '
+        f"{escaped_rule(words_of(edit.op, edit.anchor, edit.text))}"
+        + (f' <span class="soft">{escaped(why)}</span>' if why else "")
+        + "</li>"
+        for status, edit, why in edits
+    )
+    lost = ", ".join(f"{n} × {reason}" for reason, n in step.events.items())
+    facts = [
+        f'<ul class="edits">{rows}</ul>' if rows else "",
+        charts.before_and_after(verdict) if verdict else "",
+        f'<p class="soft">{escaped(words.figures(verdict))}.</p>' if verdict and verdict.pairs else "",
+        f"<p>{escaped(verdict.why)}.</p>" if verdict and step.candidate is not None else "",
+        f'<p class="soft">Lost on the way: {escaped(lost)}.</p>' if lost else "",
+        _folded("Task by task", _units(verdict.units)) if verdict and verdict.units else "",
+    ]
+    return (
+        f'<article class="edit">\n<p class="rule"><span class="text">Epoch {step.epoch + 1} · {what}</span>'
+        f'<span class="tag {tone}">{escaped(tag)}</span></p>\n<div class="facts">{"".join(facts)}</div>\n</article>'
+    )
+
+
+def words_of(op: str, anchor: str, text: str) -> str:
+    """An edit in a line: the rule, or what is done to its anchor."""
+    if op == "delete":
+        return f"Remove: {anchor}"
+    rule = text.strip().removeprefix("- ")
+    return rule if op != "replace" else f"{rule} (in place of: {anchor})"
+
+
+def _tag(step: Step) -> tuple[str, str]:
+    if step.verdict is None or step.candidate is None:
+        failed = step.verdict is not None and step.verdict.outcome is Outcome.INFRA_ERROR
+        return ("could not be run", "bad") if failed else ("nothing to try", "none")
+    outcome = step.verdict.outcome
+    return ("kept" if step.kept else words.OUTCOMES[outcome]), TONES.get(outcome, "none")
+
+
+def _tasks(training: Training) -> str:
+    """Audit tasks, and gate tasks as the last look that counts saw them."""
+    looks = [step.verdict for step in training.evolution.steps if step.verdict is not None and step.verdict.units]
+    kept = [s.verdict for s in training.evolution.steps if s.kept and s.verdict is not None and s.verdict.units]
+    gate = (kept or looks)[-1:]
+    parts = []
+    if training.audit is not None and training.audit.units:
+        parts.append("<h3>Audit: the text that training began with, and the one that it reached</h3>"
+                     + _long(training.audit.units))  # fmt: skip
+    if gate:
+        which = "the last candidate that was kept" if kept else "the last candidate"
+        parts.append(f"<h3>Gate: before and after {which}</h3>" + _long(gate[0].units))
+    return "".join(parts)
+
+
+def _long(units: Sequence[UnitScore]) -> str:
+    table = _units(units)
+    return table if len(units) <= MOST_ROWS else _folded(words.count(len(units), "task"), table)
+
+
+def _units(units: Iterable[UnitScore]) -> str:
+    rows = "".join(
+        f'<tr><td>{_name(unit)}</td><td class="figure">{unit.before:.2f}</td>'
+        f'<td class="figure">{unit.after:.2f}</td>'
+        f'<td class="figure {"plus" if unit.d > 0 else "minus" if unit.d < 0 else ""}">{words.signed(unit.d)}</td>'
+        f'<td class="figure">{unit.pairs}</td></tr>'
+        for unit in units
+    )
+    head = (
+        '<tr><th>Task</th><th class="figure">Before</th><th class="figure">After</th>'
+        '<th class="figure">d</th><th class="figure">Pairs</th></tr>'
+    )
+    return f'<div class="scroll"><table>{head}{rows}</table></div>'
+
+
+def _name(unit: UnitScore) -> str:
+    return escaped(", ".join(unit.tasks) or unit.unit)
+
+
+def _signals(training: Training) -> str:
+    rows = "".join(
+        f'<li><div class="top"><span>{escaped(one.finding.capitalize())}</span><span>{escaped(one.meaning)}</span>'
+        "</div></li>"
+        for one in training.signals
+    )
+    return f'<ul class="rows">{rows}</ul>' if rows else '<p class="caveat">None was raised.</p>'
+
+
+def _cost(training: Training, lines: Sequence[Mapping[str, Any]]) -> str:
+    steps = [line for line in lines if line["kind"] == "step"]
+    rows = ""
+    for stage in STAGES:
+        seconds = sum(line["stages"][stage]["seconds"] for line in steps)
+        tokens = sum(line["stages"][stage]["tokens"] for line in steps)
+        rows += f'<tr><td>{stage}</td><td class="figure">{seconds:,.2f}</td><td class="figure">{tokens:,}</td></tr>'
+    head = '<tr><th>Stage</th><th class="figure">Seconds</th><th class="figure">Tokens</th></tr>'
+    spent = training.budget
+    total = f"{_spent(spent, 'tokens')} tokens, {_spent(spent, 'calls')} calls"
+    usd = spent.get("usd")
+    money = f", ${usd['spent']:,.4f}" if isinstance(usd, dict) and usd.get("spent") else ""
+    return (
+        f'<div class="scroll"><table>{head}{rows}</table></div>'
+        f'<p class="caveat">In all {escaped(total + money)}, the audit included. Rollout: attempts at train tasks; '
+        "gate: at held-out ones; optimizer: all that lies between.</p>"
+    )
+
+
+def _spent(budget: Mapping[str, object], name: str) -> str:
+    row = budget.get(name)
+    if not isinstance(row, dict):
+        return "0"
+    about = "about " if row.get("exact") is False else ""
+    limit = f" of {row['limit']:,.0f}" if row.get("limit") is not None else ""
+    return f"{about}{row.get('spent') or 0:,.0f}{limit}"
+
+
+def _how(training: Training, head: Head) -> str:
+    rows = [
+        ("tasks", head.tasks),
+        ("target", head.target),
+        ("optimizer", head.optimizer),
+        ("ended", training.evolution.stopped.replace("_", " ")),
+        *((key, "–" if value is None else str(value)) for key, value in head.recipe.items()),
+    ]
+    cells = "".join(f"<tr><td>{escaped(key)}</td><td>{escaped(value)}</td></tr>" for key, value in rows)
+    table = f'<div class="scroll"><table>{cells}</table></div>'
+    return _folded("Tasks, models and recipe", table)
+
+
+def _folded(title: str, inner: str) -> str:
+    return f"<details><summary>{escaped(title)}</summary>{inner}</details>"
+
+
+def _section(title: str, body: str) -> str:
+    return f"<section>\n<h2>{title}</h2>\n{body}\n</section>" if body else ""
