@@ -8,7 +8,7 @@ from typing import Final
 
 from skillopt_core.gate.evidence import BETS, HARM, NOISY_BETS, projected
 from skillopt_core.gate.exact import sign_flip_p
-from skillopt_core.gate.looks import Boundaries, boundaries, certain, least_units, more_units, settled
+from skillopt_core.gate.looks import Boundaries, boundaries, least_units, more_units, proven, settled
 from skillopt_core.gate.metric import HARD, Metric
 from skillopt_core.gate.pairing import compare
 from skillopt_core.gate.protection import protect
@@ -138,8 +138,7 @@ class LookGate:
     def _judge(self, verdict: Verdict, table: Table, plan: Boundaries, asked: _Asked) -> Verdict:
         p = sign_flip_p(table.ds, self.seed)
         verdict = replace(verdict, p=p)
-        proven = p <= plan.success[verdict.repeats - 1] or certain(table.ds, verdict.repeats, plan, self.seed)
-        if proven and table.won > -TINY:
+        if proven(table.ds, verdict.repeats, plan, self.seed) and table.won > -TINY:
             verdict = _answer(verdict, Outcome.ACCEPT, f"better: p = {p:.2g} at alpha = {verdict.alpha:.2g}")
             return _protected(verdict, asked, self.protected, self.repeats)
         if _better(verdict) and (verdict.e_reverse or 0.0) < HARM:
@@ -340,5 +339,10 @@ def _answer(verdict: Verdict, outcome: Outcome, why: str, needs: str = "") -> Ve
 def _forecast(more: int | None, per_night: float | None) -> str:
     if more is None:
         return "more than tasks: at the difference seen so far it would never be proven"
-    nights = f", about {max(round(more / per_night), 1)} more nights" if per_night else ""
-    return f"{more} more tasks{nights}"
+    if not per_night:
+        return _count(more, "more task")
+    return f"{_count(more, 'more task')}, about {_count(max(round(more / per_night), 1), 'more night')}"
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"

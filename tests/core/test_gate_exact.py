@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,10 +15,13 @@ from skillopt_core.gate.exact import FLIPS, binomial_tail, normal_quantile, sign
 
 
 def by_counting(ds: list[Fraction]) -> float:
-    """P(sum of sign-flipped d >= sum of d), over all 2^n flips."""
-    seen = sum(ds)
+    """The share of all 2^n flips that are as extreme: by their sum, then by losses minus wins."""
+
+    def rank(flipped: list[Fraction]) -> tuple[Fraction, int]:
+        return sum(flipped, Fraction()), sum((d < 0) - (d > 0) for d in flipped)
+
     flips = list(itertools.product((1, -1), repeat=len(ds)))
-    return sum(sum(s * d for s, d in zip(signs, ds, strict=True)) >= seen for signs in flips) / len(flips)
+    return sum(rank([s * d for s, d in zip(signs, ds, strict=True)]) >= rank(ds) for signs in flips) / len(flips)
 
 
 @settings(deadline=None)
@@ -36,6 +40,29 @@ def test_mixed_repeats_are_exact_too() -> None:
 def test_with_one_run_each_it_is_the_exact_mcnemar_test(wins: int, losses: int) -> None:
     p = sign_flip_p([1.0] * wins + [-1.0] * losses + [0.0] * 7)
     assert p == pytest.approx(stats.binomtest(wins, wins + losses, 0.5, "greater").pvalue, rel=1e-9)
+
+
+def test_ties_are_broken_by_larger_wins_and_only_where_it_is_cheap() -> None:
+    few, many = [1.0, 1.0, 2 / 3, -1 / 3, -1 / 3], [2 / 3, 2 / 3, 1 / 3, 1 / 3, 0.0]
+    assert sum(few) == pytest.approx(sum(many))
+    plain = stats.permutation_test(
+        (few,), np.sum, permutation_type="samples", alternative="greater", n_resamples=np.inf
+    )
+    assert sign_flip_p(few) <= plain.pvalue
+    large = [1.0, 2 / 3, -1 / 3] * 300
+    z = sum(large) / sum(d * d for d in large) ** 0.5
+    assert sign_flip_p(large) == pytest.approx(float(stats.norm.sf(z)), abs=0.002)
+
+
+@pytest.mark.parametrize("repeats", [2, 3, 5])
+def test_the_p_of_a_change_without_effect_is_at_most_x_with_probability_at_most_x(repeats: int) -> None:
+    """Exactly, over all flips of one table of differences."""
+    stream = np.random.default_rng(repeats)
+    ds = np.clip(stream.integers(-repeats, repeats + 1, 12), -repeats, repeats) / repeats
+    flips = itertools.product((1, -1), repeat=int(np.count_nonzero(ds)))
+    moved = ds[ds != 0]
+    ps = np.array([sign_flip_p(list(moved * signs)) for signs in flips])
+    assert all(np.mean(ps <= p) <= p + 1e-12 for p in set(ps))
 
 
 def test_no_difference_proves_nothing() -> None:

@@ -94,8 +94,7 @@ def test_a_look_abstains_on_a_gain_that_is_not_proven_and_says_what_is_missing()
     verdict = asked(LookGate(per_night=3), better_on("t0", "t1", "t2", "t3"), TASKS)
     assert verdict.outcome is Outcome.ABSTAIN
     assert verdict.p == 2**-4
-    assert "more tasks, about" in verdict.needs
-    assert "nights" in verdict.needs
+    assert verdict.needs == "1 more task, about 1 more night"
 
 
 def test_a_look_rejects_what_is_not_better() -> None:
@@ -107,7 +106,7 @@ def test_a_look_that_could_not_prove_anything_is_not_paid_for() -> None:
     environment = ScriptedEnvironment(EVERY)
     verdict = LookGate()(environment, LIVE, NEW, TASKS[:4], CountedDraws())
     assert verdict.outcome is Outcome.ABSTAIN
-    assert verdict.needs == "1 more tasks"
+    assert verdict.needs == "1 more task"
     assert environment.asked == []
     twins = [replace(task, unit="same") for task in TASKS]
     assert LookGate()(environment, LIVE, NEW, twins, CountedDraws()).needs == "4 more tasks"
@@ -211,7 +210,7 @@ def test_evidence_accepts_at_nine_wins() -> None:
 
 def test_evidence_goes_on_over_nights_and_counts_each_task_once() -> None:
     first = asked(EvidenceGate(per_night=4), EVERY, TASKS[:4])
-    assert first.needs == "5 more tasks, about 1 more nights"
+    assert first.needs == "5 more tasks, about 1 more night"
     environment = ScriptedEnvironment(EVERY)
     second = EvidenceGate(prior=first.units)(environment, LIVE, NEW, TASKS[:7], CountedDraws())
     assert {task for task, *_ in environment.asked} == {"t4", "t5", "t6"}
