@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from skillopt_core.types import Score, Skill, Task, Trajectory
-from skillopt_sleep.agents.simulated import Answer, SimulatedAgent
+from skillopt_sleep.agents.simulated import SimulatedAgent
+from skillopt_sleep.domain.answers import Answer
 
 TASK = Task("t1", "Say whether the depot should open on Sundays.")
 TASKS = [Task(f"t{n}", f"Say whether depot {n} should open on Sundays.") for n in range(200)]

@@ -12,10 +12,11 @@ from skillopt_core.memory import Memory
 from skillopt_core.protocols import Gate
 from skillopt_core.schedule import Schedule
 from skillopt_core.types import Evolution, Outcome, Patch, Score, Skill, Task, TaskSet, Trajectory
-from skillopt_sleep.agents.simulated import Answer, SimulatedAgent
+from skillopt_sleep.agents.simulated import SimulatedAgent
 from skillopt_sleep.critics.imperatives import Heading, Label, Limit, Tool, demanded, orders
 from skillopt_sleep.critics.screen import Grounds, StrictScreen
 from skillopt_sleep.critics.simulated import Quality, SimulatedCritic
+from skillopt_sleep.domain.answers import Answer
 
 PLAIN = Skill("# Reports\n\nAnswer the question.\n")
 SOUND = Skill('# Reports\n\n- Include the heading "Staff".\n- End with the line "Vote: no".\n')

@@ -8,6 +8,5 @@ say that the loop and its gate work, not that an agent will obey.
 from __future__ import annotations
 
 from skillopt_sleep.agents.simulated.agent import Judge, SimulatedAgent
-from skillopt_sleep.agents.simulated.writing import Answer
 
-__all__ = ["Answer", "Judge", "SimulatedAgent"]
+__all__ = ["Judge", "SimulatedAgent"]

@@ -10,15 +10,16 @@ from typing import Final
 
 from skillopt_core.seeded import Seeded
 from skillopt_core.types import Missing, Score, Skill, Task, Trajectory
-from skillopt_sleep.agents.simulated.writing import Answer, answer
+from skillopt_sleep.agents.simulated.writing import answer
 from skillopt_sleep.critics.imperatives import Order, orders
+from skillopt_sleep.domain.answers import Answer
 
 CHARACTERS_A_TOKEN: Final = 4
 MOST_KEPT: Final = 256
 """Texts whose reading is kept."""
 
-Judge = Callable[[Task, Answer], Score]
-"""Says how an answer did. It comes from outside; the agent never looks into it."""
+Judge = Callable[[Task, Answer], Score | Missing]
+"""Says how an answer did, or why it could not be judged. It comes from outside; the agent never looks into it."""
 
 
 class SimulatedAgent:
@@ -43,7 +44,7 @@ class SimulatedAgent:
         return self._obedience in {0.0, 1.0}
 
     def attempt(self, tasks: Sequence[Task], skill: Skill, draws: Sequence[int]) -> Sequence[Trajectory | Missing]:
-        """One judged answer a task, in order; none is ever missing."""
+        """One judged answer a task, in order; `Missing` is only what could not be judged."""
         return [self._attempt(task, skill, draw) for task, draw in zip(tasks, draws, strict=True)]
 
     def answer(self, prompt: str, skill: Skill, draw: int = 0) -> Answer:
@@ -52,16 +53,18 @@ class SimulatedAgent:
         obeyed = [order for order in self._orders(skill.text) if self._obeys(order, prompt, skill, number)]
         return answer(prompt, obeyed, self._stream("filler", prompt, skill.digest, number))
 
-    def _attempt(self, task: Task, skill: Skill, draw: int) -> Trajectory:
+    def _attempt(self, task: Task, skill: Skill, draw: int) -> Trajectory | Missing:
         said = self.answer(task.prompt, skill, draw)
-        score = self._judge(task, said)
-        measured = {"tokens": float(len(said.text) // CHARACTERS_A_TOKEN), "tool_calls": float(len(said.tools))}
+        score, tools = self._judge(task, said), said.tools or ()
+        if isinstance(score, Missing):
+            return score
+        measured = {"tokens": float(len(said.text) // CHARACTERS_A_TOKEN), "tool_calls": float(len(tools))}
         return Trajectory(
             task=task.id,
             draw=draw,
             skill=skill.digest,
             score=replace(score, objectives={**measured, **score.objectives}),
-            transcript="\n".join([*(f"[called {tool}]" for tool in said.tools), said.text]),
+            transcript="\n".join([*(f"[called {tool}]" for tool in tools), said.text]),
             offered=True,
             opened=True,
             loaded=skill.digest,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from skillopt_core.seeded import Seeded
 from skillopt_sleep.critics.imperatives import Form, Heading, Label, Length, Limit, Order, Tool
+from skillopt_sleep.domain.answers import Answer
 
 EXHAUSTIVE: Final = 5_000
 NORMAL: Final = 500
@@ -35,14 +35,6 @@ _POINTS: Final = (
 )
 _TOPIC: Final = re.compile(r"[^\W_][\w'-]*")
 _TOPIC_WORDS: Final = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One answer: its text, and the names of the tools that were called before it, in order."""
-
-    text: str
-    tools: tuple[str, ...] = ()
 
 
 def answer(prompt: str, obeyed: Sequence[Order], stream: Seeded) -> Answer:
