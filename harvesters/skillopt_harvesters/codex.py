@@ -21,10 +21,10 @@ from skillopt_harvesters.jsonl import REFUSED, RecordReader
 from skillopt_harvesters.model import Batch, Cursor, Source, Trouble
 from skillopt_harvesters.turns import Conversation, new_facts
 from skillopt_harvesters.walk import HEAD_BYTES, files_below, head_records, spelled
+from skillopt_harvesters.zstd_frames import MAGIC, is_whole
 
 PARSER = 2
 AGENT = "codex"
-MAGIC = b"\x28\xb5\x2f\xfd"
 WRAPPED = {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
 BARE = {"message", "function_call", "function_call_output"}
 
@@ -106,15 +106,19 @@ class Unpacked:
     """The unpacked content of a compressed file, as a stream."""
 
     def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
         self._stream = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
         self.trouble = ""
 
     def read(self, size: int) -> bytes:
         try:
-            return self._stream.read(size)
+            content = self._stream.read(size)
+            if not content and not is_whole(self._file):
+                self.trouble = "compressed content is cut off"
         except (zstandard.ZstdError, OSError) as problem:
             self.trouble = f"compressed content is damaged: {problem}"
             return b""
+        return content
 
 
 def compressed(source: Source, fold: CodexFold) -> Iterator[Batch]:
