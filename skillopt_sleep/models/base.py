@@ -8,9 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Lock
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
+from skillopt_core.asking import schema_of
+from skillopt_core.schemas import Schema
 from skillopt_core.types import Missing
 from skillopt_sleep.budget import Budget, Reservation, Usage, most_tokens
 from skillopt_sleep.domain.ledgers import CompletionKey, CompletionLedger
@@ -62,6 +64,13 @@ class Completer(Protocol):
     where: str
 
     def complete(self, prompt: Redacted, max_output: int) -> Reply: ...
+
+
+@runtime_checkable
+class Constrained(Protocol):
+    """A completer that can hold an answer to a JSON Schema. Raises as `Completer.complete` does."""
+
+    def complete_as(self, prompt: Redacted, max_output: int, schema: Schema) -> Reply: ...
 
 
 class Completion:
@@ -121,7 +130,7 @@ class Completion:
         if (stored := self._ledger.reply(key)) is not None:
             return stored
         try:
-            reply = self._called(prompt)
+            reply = self._called(prompt, schema_of(text))
         except CallFailed as failed:
             return self._lost(key, prompt, str(failed))
         except NotSignedIn:
@@ -137,12 +146,12 @@ class Completion:
         self._save(key, prompt, answer, "ok")
         return answer
 
-    def _called(self, prompt: Redacted) -> Reply:
+    def _called(self, prompt: Redacted, schema: Schema | None) -> Reply:
         """The reply of one prompt, each try paid for by itself."""
         for tries in range(1, TRIES + 1):
             held = self._budget.reserve(self._role, self._completer.model, most_tokens(prompt), self._max_output)
             try:
-                reply = self._completer.complete(prompt, self._max_output)
+                reply = self._asked(prompt, schema)
             except CallFailed as failed:
                 self._settle_failed(held, failed.cost)
                 if failed.pause is None or tries == TRIES:
@@ -155,6 +164,11 @@ class Completion:
                 self._budget.settle(held, self._completer.model, reply.usage, reply.text)
                 return reply
         raise AssertionError
+
+    def _asked(self, prompt: Redacted, schema: Schema | None) -> Reply:
+        if schema is not None and isinstance(self._completer, Constrained):
+            return self._completer.complete_as(prompt, self._max_output, schema)
+        return self._completer.complete(prompt, self._max_output)
 
     def _settle_failed(self, held: Reservation, cost: Cost) -> None:
         if cost == "prompt":

@@ -36,6 +36,7 @@ PLANTED = {
     ],
     "door-anthropic": [("skillopt_sleep.models", "anthropic"), ("skillopt_sleep.cli", "anthropic")],
     "door-openai": [("skillopt_sleep.models", "openai"), ("skillopt_sleep.mine", "openai")],
+    "door-local": [("skillopt_sleep.models", "xllamacpp"), ("skillopt_sleep.agents", "xllamacpp")],
     "door-database": [("skillopt_sleep.review", "sqlalchemy"), ("skillopt_sleep.cli", "alembic")],
     "door-terminal": [("skillopt_sleep.review", "typer")],
     "door-patterns": [("skillopt_sleep.mine", "re2"), ("skillopt_sleep.cli", "jsonschema_rs")],
