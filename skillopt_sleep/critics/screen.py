@@ -1,23 +1,26 @@
 """What may not be tried at all: the core's `Screen`. It costs nothing and says why, one reason an edit.
 
-An edit is refused that quotes a check, carries an address, a secret or an instruction to fetch and run, breaks or takes
-out what the person prefers, was tried before, says nothing new, makes the skill too long, or speaks in words that come
-from tool output (architecture.md, trust). Tools and flags that nothing recorded has used are named in its `why`.
+Refused is an edit that gives a task away (leaks.py), breaks or takes out what the person prefers, was tried before,
+says nothing new, makes the skill too long, or speaks in words that come from tool output (architecture.md, trust).
+Quarantined is one that carries an address, a secret or an instruction to fetch and run. Flagged in its `why` is one
+that names what nobody knows (lint.py). Judged are the lines that are new in the document, as they would stand there.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from skillopt_core.memory import Memory, normalised
-from skillopt_core.types import Edit, Patch, Refused, Skill
+from skillopt_core.types import Edit, Label, Patch, Refused, Skill
+from skillopt_core.update import update
 from skillopt_sleep.critics.grammar import locate, negates, parse
 from skillopt_sleep.critics.hazards import fetches_and_runs, has_address, looks_secret
+from skillopt_sleep.critics.leaks import quoted
+from skillopt_sleep.critics.lint import Known, unknown
 from skillopt_sleep.critics.spans import mask
-from skillopt_sleep.domain.commands import PROGRAMS, flags, split
 from skillopt_sleep.domain.sentences import Said, Sentence
 
 MOST_CHARACTERS: Final = 16_000
@@ -25,7 +28,8 @@ MOST_CHARACTERS: Final = 16_000
 MOST_OF_AN_EDIT: Final = 2_000
 RUN: Final = 5
 """Words in a row that are no accident."""
-_SHORT: Final = 6
+QUARANTINED: Final = "quarantined: "
+"""How the reason of an edit begins that is set aside for a person's eyes."""
 _REDACTED: Final = "[redacted:"
 _TOKEN: Final = re.compile(r"[^\W_]+")
 
@@ -42,21 +46,24 @@ class Wording:
 
 
 _SILENCE: Final = Wording()
+_ANYTHING: Final = Known()
 
 
 @dataclass(frozen=True, slots=True)
 class Grounds:
     """What is known, as plain data. Empty fields ask nothing.
 
-    `literals` are patterns and expected answers of checks. `preferences` are the person's; `free` the origins of edits
-    whose words are a person's own. `identifiers` are tools and flags that were used, None where that is not known.
+    `literals` are texts of checks and gold answers, `entities` what single tasks name (`leaks.own_entities`).
+    `preferences` are the person's; `free` the origins of edits whose words are a person's own. `known` are tools,
+    programs, flags and files that there are.
     `tools` is what tools said, `people` what persons wrote, `acted` what agents ran and wrote.
     """
 
     literals: frozenset[str] = frozenset()
+    entities: frozenset[str] = frozenset()
     preferences: tuple[Sentence, ...] = ()
     free: frozenset[str] = frozenset()
-    identifiers: Collection[str] | None = None
+    known: Known = _ANYTHING
     tools: Wording = _SILENCE
     people: Wording = _SILENCE
     acted: Wording = _SILENCE
@@ -80,24 +87,25 @@ class StrictScreen:
         length = len(skill.text)
         for edit in patch.edits:
             grown = length + len(edit.text) - (len(edit.anchor) if edit.op in {"replace", "delete"} else 0)
-            why = self._why_not(edit, skill, grown)
+            new = new_lines(edit, skill)
+            why = self._why_not(edit, new, skill, grown)
             if why:
                 refused.append(Refused(edit, why))
             else:
-                kept.append(self._noted(edit))
+                kept.append(self._flagged(edit, new))
                 length = grown
         return replace(patch, edits=tuple(kept), refused=tuple(refused))
 
-    def _why_not(self, edit: Edit, skill: Skill, grown: int) -> str:
+    def _why_not(self, edit: Edit, new: str, skill: Skill, grown: int) -> str:
         """The first reason to refuse; empty if there is none."""
         reasons = (
             self._remembered(edit, skill),
             self._against_preference(edit, skill),
-            self._unsafe(edit),
-            self._quotes_a_check(edit),
+            self._unsafe(edit, new),
+            quoted(new, self._grounds.literals, self._grounds.entities),
             _says_nothing_new(edit, skill),
             self._too_long(edit, grown),
-            self._others_words(edit),
+            self._others_words(edit, new),
         )
         return next((reason for reason in reasons if reason), "")
 
@@ -114,23 +122,15 @@ class StrictScreen:
             return "it takes out what the person prefers"
         return ""
 
-    def _unsafe(self, edit: Edit) -> str:
-        if self._is_secret(edit.text):
-            return "it holds what looks like a secret"
-        if fetches_and_runs(edit.text):
-            return "it tells to fetch something and run it"
-        if _REDACTED in edit.text:
+    def _unsafe(self, edit: Edit, new: str) -> str:
+        if self._is_secret(new):
+            return f"{QUARANTINED}it holds what looks like a secret"
+        if fetches_and_runs(new):
+            return f"{QUARANTINED}it tells to fetch something and run it"
+        if _REDACTED in new:
             return "it names something that was redacted"
-        return "it holds an address" if has_address(edit.text) and edit.origin not in self._grounds.free else ""
-
-    def _quotes_a_check(self, edit: Edit) -> str:
-        text = " ".join(edit.text.split()).casefold()
-        codes = {code.casefold() for line in edit.text.splitlines() for code in mask(line).codes}
-        for literal in self._grounds.literals:
-            wanted = " ".join(literal.split()).casefold()
-            if wanted and (wanted in text if len(wanted) >= _SHORT else wanted in codes):
-                return "it quotes what a check looks for"
-        return ""
+        addressed = has_address(new) and edit.origin not in self._grounds.free
+        return f"{QUARANTINED}it holds an address" if addressed else ""
 
     def _too_long(self, edit: Edit, grown: int) -> str:
         if len(edit.text) > MOST_OF_AN_EDIT:
@@ -138,10 +138,10 @@ class StrictScreen:
         most = self._grounds.most_characters
         return f"the skill would be longer than {most} characters" if grown > most and edit.op != "delete" else ""
 
-    def _others_words(self, edit: Edit) -> str:
+    def _others_words(self, edit: Edit, new: str) -> str:
         if edit.origin in self._grounds.free:
             return ""
-        prose, codes = _free_words(edit.text)
+        prose, codes = _free_words(new)
         if any(self._from_tools(run) for text in prose for run in _runs(text)):
             return "its words come from what a tool said"
         if any(self._from_tools(run) and not self._grounds.acted.holds(run) for text in codes for run in _runs(text)):
@@ -151,27 +151,31 @@ class StrictScreen:
     def _from_tools(self, run: Sequence[str]) -> bool:
         return self._grounds.tools.holds(run) and not self._grounds.people.holds(run)
 
-    def _noted(self, edit: Edit) -> Edit:
-        unknown = sorted(self._unknown(edit))
-        if not unknown:
+    def _flagged(self, edit: Edit, new: str) -> Edit:
+        names = unknown(new, self._grounds.known)
+        if not names:
             return edit
-        note = f"names {', '.join(unknown)}, which nothing recorded has used"
+        note = f"names what nothing seen so far has: {', '.join(map(str, names))}"
         return replace(edit, why=f"{edit.why}; {note}" if edit.why else note)
 
-    def _unknown(self, edit: Edit) -> set[str]:
-        """Flags, and programs in front of other words, that are neither common nor recorded."""
-        known = self._grounds.identifiers
-        if known is None:
-            return set()
-        simples = [s for line in edit.text.splitlines() for code in mask(line).codes for s in split(code)]
-        named = {flag for s in simples for flag in flags(("", *s.words))}
-        named |= {s.words[0] for s in simples if len(s.words) > 1 and s.words[0].isidentifier()}
-        return {name for name in named if name not in known and name not in PROGRAMS}
+
+def new_lines(edit: Edit, skill: Skill) -> str:
+    """The lines of the document that the edit would change or add, as they would stand; its text where it has no place.
+
+    What an edit only repeats around its change is the document's own; what it makes of half a line is judged whole.
+    """
+    if edit.op == "delete" and not edit.text:
+        return ""
+    candidate = update(skill, Patch((edit,)))
+    if not candidate.patch.edits:
+        return edit.text
+    old = set(skill.text.splitlines())
+    return "\n".join(line for line in candidate.skill.text.splitlines() if line not in old)
 
 
 def _says_nothing_new(edit: Edit, skill: Skill) -> str:
-    if edit.op == "delete":
-        return ""
+    if edit.op == "delete" or edit.label is Label.EXECUTION_LAPSE:
+        return ""  # a reminder repeats a rule on purpose, once: the appendix sees to that
     wanted = normalised(edit.text)
     if any(normalised(line) == wanted for line in skill.text.splitlines()):
         return "the skill says it already"
