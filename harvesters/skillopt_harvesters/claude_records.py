@@ -55,6 +55,8 @@ class ClaudeRecords(TurnFold[Record]):
         self.queue = Queue(state.queue, self.emit, self.withdraw)
         self.subagent = subagent
         self.one_by_one = False
+        self.paid = ""
+        self.payment: shapes.Tokens | None = None
 
     def add(self, stretch: Stretch[Record]) -> None:
         """A stretch's facts are taken together, unless a record of it may change what those before it said."""
@@ -68,10 +70,10 @@ class ClaudeRecords(TurnFold[Record]):
         facts, state = self.facts, self.s
         for cwd in dict.fromkeys([record.cwd for record in records]):
             self.been_in(cwd)
-        branches = [record.git_branch for record in records if record.git_branch]
-        versions = [record.version for record in records if record.version]
-        facts.branch = branches[-1] if branches else facts.branch
-        facts.agent_version = versions[-1] if versions else facts.agent_version
+        facts.branch = next((record.git_branch for record in reversed(records) if record.git_branch), facts.branch)
+        facts.agent_version = next(
+            (record.version for record in reversed(records) if record.version), facts.agent_version
+        )
         for session, times in Counter([record.session_id for record in records]).items():
             if session:
                 state.names[session] = state.names.get(session, 0) + times

@@ -28,7 +28,7 @@ SILENT = {
     *("api-request", "api-request-blob", "api-request-shape", "cost-state", "tools-used"),
 }
 GIVEN = 20
-"""From this length on an id is one that the API gave, and unique by itself."""
+"""From this length on a call's id is one that the API gave, and unique by itself; a message's is longer."""
 SHELL, QUESTION = "Bash", "AskUserQuestion"
 """Tools whose structured result is looked into."""
 ANSWER, CALL, AGENT, OPEN, OK = Kind.ANSWER, Kind.CALL, Author.AGENT, Outcome.OPEN, Outcome.OK
@@ -71,7 +71,12 @@ class ClaudeFold(ClaudeRecords):
         if record.message is None:
             self.skipped["message of unknown shape"] += 1
             return
-        texts, results, images = contents(record.message.content)
+        content = record.message.content
+        if type(content) is list and len(content) == 1 and content[0].type == "tool_result":
+            self.result(record, content[0])
+            self.skipped["tool result"] += 1
+            return
+        texts, results, images = contents(content)
         for block in results:
             self.result(record, block)
         if record.is_sidechain or self.subagent:
@@ -167,9 +172,12 @@ class ClaudeFold(ClaudeRecords):
             return
         if message.model not in self.facts.models:
             self.used(message.model)
-        spent = self.message_key(record)
-        if message.usage is not None:
+        spent = message.id
+        if spent is None or len(spent) <= GIVEN:
+            spent = self.message_key(record)
+        if message.usage is not None and (spent != self.paid or message.usage != self.payment):
             self.tokens(record, spent)
+            self.paid, self.payment = spent, message.usage
         content = message.content
         if isinstance(content, str):
             self.said(record, spent, content)
@@ -212,7 +220,7 @@ class ClaudeFold(ClaudeRecords):
                 arguments=clip.arguments(block.input),
                 outcome=OPEN,
                 message_id=spent,
-                agent_id=self.aside_id(record),
+                agent_id=self.aside_id(record) if record.is_sidechain else "",
             )
         )
 

@@ -34,10 +34,11 @@ def arguments(raw: msgspec.Raw | bytes | str) -> str:
     """A call's arguments as JSON text of at most KEEP characters; long strings inside are shortened, evenly."""
     if isinstance(raw, str) and len(raw) <= KEEP and "\\u" not in raw:
         return "" if raw == "null" else raw if is_json(raw) else lenient_arguments(raw.encode("utf-8", "replace"))
+    if not isinstance(raw, str):
+        text = str(raw, "utf-8", "replace")
+        if len(text) <= KEEP and "\\u" not in text:
+            return "" if text == "null" else text
     content = raw.encode("utf-8", "replace") if isinstance(raw, str) else bytes(raw)
-    if len(content) <= KEEP and b"\\u" not in content:
-        text = content.decode("utf-8", "replace")
-        return "" if text == "null" else text
     try:
         value = msgspec.json.decode(content)
     except REFUSED:
@@ -120,8 +121,8 @@ def before_cut(text: str, limit: int) -> str:
         return head + CUT
     kept = head.rstrip()
     blank = max(kept.rfind(" "), kept.rfind("\n"))
-    if blank >= len(head) - MARGIN and blank > 0:
-        return head[: blank + 1] + CUT
+    if blank > 0 and blank >= limit - 1 - MARGIN:
+        return f"{text[: blank + 1]}{CUT}"
     for back in range(1, min(len(head), MARGIN)):
         if head[-back] in "\t\r\"'`,;=()[]{}<>|":
             return head[: len(head) - back + 1] + CUT

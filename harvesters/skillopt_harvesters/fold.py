@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -23,8 +24,9 @@ UNKNOWN_SHARE = 0.05
 CWD_KEEP = 64
 USAGE_KEEP = 4
 """Messages whose tokens may still be corrected by a later line."""
-TOKENS_MOST = 1 << 40
-"""No message takes more; numbers without end are no numbers of tokens."""
+TOKENS_MOST = (1 << 40) - 1
+"""No message takes more, a limit of whole bits; numbers without end are no numbers of tokens."""
+WRITTEN = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9]\.[0-9]{3}Z", re.ASCII)
 MINUTES = 4096
 """Minutes whose beginning is remembered."""
 CLOCK_SKEW_MS = 2 * 86_400_000
@@ -33,7 +35,7 @@ CLOCK_SKEW_MS = 2 * 86_400_000
 
 _minutes: dict[str, int] = {}
 _SECONDS = {f"{second:02d}.": second * 1000 for second in range(60)}
-_MILLISECONDS = {f"{ms:03d}": ms for ms in range(1000)}
+_REST = {f"{ms:03d}Z": ms for ms in range(1000)}
 
 
 class Common(msgspec.Struct, kw_only=True):
@@ -55,7 +57,7 @@ class Fold(Generic[T]):
         self.facts = common.facts
         self.events: dict[str, Event] = {}
         self.withdrawn: list[str] = []
-        self.usage: set[str] = set()
+        self.usage: dict[str, Usage] = {}
         self.skipped: Counter[str] = Counter()
         self.warnings: list[Trouble] = []
         self.understood = 0
@@ -88,11 +90,11 @@ class Fold(Generic[T]):
 
     def spend(self, usage: Usage) -> None:
         """Tokens of a message: the most that any of its lines says."""
-        most = TOKENS_MOST
-        if usage.input > most or usage.output > most or usage.cache_read > most or usage.cache_write > most:
+        if (usage.input | usage.output | usage.cache_read | usage.cache_write) > TOKENS_MOST:
             self.skipped["impossible tokens"] += 1
             return
-        known = self.common.usage.get(usage.key)
+        key = usage.key
+        known = self.usage.get(key) or self.common.usage.get(key)
         if known is not None:
             usage = msgspec.structs.replace(
                 known,
@@ -102,8 +104,7 @@ class Fold(Generic[T]):
                 cache_write=max(known.cache_write, usage.cache_write),
                 model=usage.model or known.model,
             )
-        self.common.usage[usage.key] = usage
-        self.usage.add(usage.key)
+        self.usage[key] = usage
 
     def now(self) -> int | None:
         """The time of the record at hand."""
@@ -156,13 +157,12 @@ class Fold(Generic[T]):
     def span_of(self, records: list[T]) -> None:
         """Widen the session's span by the records' times, of which only the extremes are looked at where they can be
         compared as they are written."""
-        stamps = [record.timestamp for record in records if record.timestamp is not None]
-        texts = [stamp for stamp in stamps if isinstance(stamp, str) and len(stamp) == 24 and stamp[-1] == "Z"]
-        if texts and len(texts) == len(stamps):
-            latest = self.at(max(texts))
+        stamps: list[Any] = [record.timestamp for record in records if record.timestamp is not None]
+        if stamps and alike(stamps):
+            latest = self.at(max(stamps))
             if latest is not None:
                 self.span(latest)
-                self.span(self.at(min(texts)))
+                self.span(self.at(min(stamps)))
                 return
         for stamp in stamps:
             self.span(self.at(stamp))
@@ -175,13 +175,16 @@ class Fold(Generic[T]):
         common.unknown += self.unknown
         if not more:
             self._judge()
-        usage = [spent for key, spent in common.usage.items() if key in self.usage]
+        usage = self.usage
+        for key in list(usage)[-USAGE_KEEP:]:
+            common.usage.pop(key, None)
+            common.usage[key] = usage[key]
         common.usage = dict(list(common.usage.items())[-USAGE_KEEP:])
         cursor.state = self.state()
         batch = Batch(
             session=msgspec.structs.replace(self.facts, cwds=list(self.facts.cwds), models=list(self.facts.models)),
             events=sorted(self.events.values(), key=BY_OFFSET),
-            usage=usage,
+            usage=list(usage.values()),
             cursor=cursor,
             understood=self.understood,
             unknown=self.unknown,
@@ -190,7 +193,7 @@ class Fold(Generic[T]):
             withdrawn=self.withdrawn,
             more=more,
         )
-        self.events, self.usage, self.skipped = {}, set(), Counter()
+        self.events, self.usage, self.skipped = {}, {}, Counter()
         self.warnings, self.withdrawn, self.understood, self.unknown = [], [], 0, 0
         return batch
 
@@ -264,19 +267,31 @@ def batches(
         window = following
 
 
+def alike(stamps: list[Any]) -> bool:
+    """Whether the times are all texts of one length in UTC, which sort as they follow one another."""
+    try:
+        return set(map(len, stamps)) == {24} and "".join(stamps).count("Z") == len(stamps)
+    except TypeError:
+        return False
+
+
 def to_ms(stamp: Any) -> int | None:
     """UTC milliseconds of a time as agents write it: ISO 8601, epoch seconds or epoch milliseconds."""
-    if type(stamp) is str and len(stamp) == 24 and stamp[-1] == "Z":  # what nearly all write, minute by minute
-        minute, second, ms = _minutes.get(stamp[:17]), _SECONDS.get(stamp[17:20]), _MILLISECONDS.get(stamp[20:23])
-        if minute is not None and second is not None and ms is not None:
-            return minute + second + ms
-        whole = slow_ms(stamp)
-        if whole is not None and second is not None and ms is not None:
-            if len(_minutes) >= MINUTES:
-                _minutes.clear()
-            _minutes[stamp[:17]] = whole - second - ms
-        return whole
-    return slow_ms(stamp)
+    try:  # as nearly all write it, minute by minute
+        return _minutes[stamp[:17]] + _SECONDS[stamp[17:20]] + _REST[stamp[20:]]
+    except (KeyError, TypeError):
+        return learnt_ms(stamp)
+
+
+def learnt_ms(stamp: Any) -> int | None:
+    """`slow_ms`; the minute of a time as nearly all write it is remembered."""
+    ms = slow_ms(stamp)
+    if ms is None or type(stamp) is not str or not WRITTEN.fullmatch(stamp):
+        return ms
+    if len(_minutes) >= MINUTES:
+        _minutes.clear()
+    _minutes[stamp[:17]] = ms - _SECONDS[stamp[17:20]] - _REST[stamp[20:]]
+    return ms
 
 
 def slow_ms(stamp: Any) -> int | None:

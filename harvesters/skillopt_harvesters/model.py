@@ -55,8 +55,9 @@ class Outcome(StrEnum):
     OPEN = "open"  # no result seen (yet)
 
 
-class Event(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One normalised record. `key` is unique within an agent over resumes, forks, archives and copies.
+class Event(msgspec.Struct, gc=False, kw_only=True):
+    """One normalised record. `key` is unique within an agent over resumes, forks, archives and copies. Not to be
+    changed by whom it was given to; its reader fills in a call's result until then, as a second struct costs its time.
 
     `offset` and `length` address the raw record in its file (bytes). An event that comes again under its key replaces
     the earlier one: an open call gets its outcome, a provisional answer its final words.

@@ -3,6 +3,7 @@ comes, the last words of a turn, a refusal that waits for its reason."""
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TypeVar
 
 import msgspec
@@ -12,7 +13,7 @@ from skillopt_harvesters.fold import Common, Fold
 from skillopt_harvesters.glance import Glance
 from skillopt_harvesters.jsonl import Line
 from skillopt_harvesters.model import Author, Event, Kind, Outcome, SessionFacts, Source
-from skillopt_harvesters.skills import skill_event
+from skillopt_harvesters.skills import FILE, SKILL_TOOLS, skill_event
 
 T = TypeVar("T", bound=Line)
 OK = Outcome.OK
@@ -104,10 +105,12 @@ class TurnFold(Fold[T]):
 
     def succeeded(self, call: Event, seen: Glance, outcome: Outcome = OK) -> Event | None:
         """A call's result, merged into the call's own event. Gives the SKILL event if the call opened one."""
-        length, print_, head = seen
-        done = msgspec.structs.replace(call, outcome=outcome, output_length=length, output_digest=print_, head=head)
-        self.events[done.key] = done
-        opened = skill_event(done)
+        call.outcome = outcome
+        call.output_length, call.output_digest, call.head = seen
+        self.events[call.key] = call
+        if call.tool not in SKILL_TOOLS and FILE not in call.arguments:
+            return None
+        opened = skill_event(call)
         if opened is not None:
             self.emit(opened)
         return opened
@@ -138,7 +141,7 @@ class TurnFold(Fold[T]):
         if self.talk.answer is not None:
             self.emit(self.talk.answer)
         for name in self.fresh:
-            self.emit(self.talk.calls[name])
+            self.emit(copy(self.talk.calls[name]))  # what is handed out does not change any more
         self.fresh.clear()
         self.talk.calls = dict(list(self.talk.calls.items())[-OPEN_KEEP:])
 
