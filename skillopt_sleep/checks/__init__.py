@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from skillopt_sleep.checks.kinds import BUILT_IN
 from skillopt_sleep.checks.model import BadArgument, Check, Kind, Need, Rule
+from skillopt_sleep.checks.others import further_kinds
+from skillopt_sleep.checks.scorers import Scorer, scorers
 from skillopt_sleep.checks.scoring import Checklist, compiled, lacking, score, shape_only
 
 __all__ = [
@@ -14,8 +16,11 @@ __all__ = [
     "Kind",
     "Need",
     "Rule",
+    "Scorer",
     "compiled",
+    "further_kinds",
     "lacking",
     "score",
+    "scorers",
     "shape_only",
 ]

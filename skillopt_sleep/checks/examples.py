@@ -110,11 +110,19 @@ def _class(pattern: str, at: int) -> tuple[str, int]:
         member, at = _escape(pattern, at + 1) if pattern[at] == "\\" else (pattern[at], at + 1)
         first = first or member
     if negated:
-        named = pattern[start:at]
-        first = next((c for c in "xa0 -" if c not in named), "")
+        first = _outside(pattern[start - 2 : at + 1])
     if not first:
         raise NoExample(pattern)
     return first, at + 1
+
+
+def _outside(excluding: str) -> str:
+    """A character that a class like `[^a-z]` allows; "" where none of a few is."""
+    try:
+        one = re.compile(excluding)
+    except re.error:
+        return ""
+    return next((c for c in "xA0 -" if one.fullmatch(c)), "")
 
 
 def _escape(pattern: str, at: int) -> tuple[str, int]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import difflib
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from skillopt_core.types import Missing, Score, Task
 from skillopt_sleep.checks import Check
+from skillopt_sleep.checks.reading import told
 from skillopt_sleep.domain.answers import Answer
 from skillopt_sleep.domain.tasks import Split
 from skillopt_sleep.errors import UsageError
+from skillopt_sleep.log import one_line
 
 Judge = Callable[[Answer], Score | Missing]
 """How an answer to one task did: its checks or its scorer, read and compiled."""
@@ -47,11 +50,72 @@ class LoadedTask:
         return Task(self.id, self.prompt, unit=unit, payload=self)
 
 
-class BadLine(UsageError):
-    """A line of a task file that cannot be used: which file, line and key, what is wrong, what would be right."""
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a line says, whichever dialect it says it in, before its checks are read.
+
+    `spelled` turns a key of our own dialect, such as `checks[0].kind`, into the line's, for errors. `files` is the
+    value of that key as it stands.
+    """
+
+    id: str
+    prompt: str
+    checks: tuple[Check, ...] = ()
+    scorer: str = ""
+    argument: object = None
+    split: Split | None = None
+    group: str = ""
+    files: object = None
+    spelled: Callable[[str], str] = str
+
+
+class BadRow(Exception):
+    """A key of a line is wrong: which, what is wrong with it, and what would be right."""
+
+    def __init__(self, key: str, wrong: str, right: str) -> None:
+        super().__init__(f"{key}: {wrong}. {right}")
+        self.key = key
+        self.wrong = wrong
+        self.right = right
+
+
+class BadTasks(UsageError):
+    """A task file that cannot be used: its first bad line, with how many more there are.
+
+    `lines` are all of them, each as its own error with file, line and key.
+    """
 
     code = "tasks"
 
-    def __init__(self, where: str, key: str, wrong: str, right: str) -> None:
-        super().__init__(f"{key}: {wrong}" if key else wrong, where=where, remedy=right)
-        self.key = key
+    def __init__(self, lines: tuple[UsageError, ...]) -> None:
+        first, more = lines[0], len(lines) - 1
+        further = f" ({more} more bad {'line' if more == 1 else 'lines'})" if more else ""
+        super().__init__(first.message + further, where=first.where, remedy=first.remedy)
+        self.lines = lines
+        self.beside({"bad_lines": [line.as_json()["error"] for line in lines]})
+
+
+def at_line(where: str, error: BadRow) -> UsageError:
+    """The error of a line, in words that are fit for a terminal whatever the file holds."""
+    wrong = f"{error.key}: {error.wrong}" if error.key else error.wrong
+    return UsageError(one_line(wrong), where=one_line(where), remedy=one_line(error.right))
+
+
+def known_keys(row: Mapping[str, object], allowed: Collection[str], key: str = "", *, aside: str = "meta") -> None:
+    """`BadRow` for a key that is not known, with the likely one: a mistyped key must not pass for an absent one."""
+    for name in row:
+        if name not in allowed:
+            likely = difflib.get_close_matches(name, allowed, n=1)
+            keys = f"Did you mean {likely[0]}?" if likely else f"Keys are {', '.join(sorted(allowed))}"
+            hint = f"{keys}; what is your own goes under {aside}" if aside else keys
+            raise BadRow(f"{key}{name}", "there is no such key", hint)
+
+
+def text_of(row: Mapping[str, object], key: str, right: str, most: int) -> str:
+    """A text that is not empty and not too long."""
+    given = row.get(key)
+    if not isinstance(given, str) or not given.strip():
+        raise BadRow(key, f"it is {told(given)}", right)
+    if len(given) > most:
+        raise BadRow(key, f"it has {len(given):,} characters", f"At most {most:,} are read")
+    return given
