@@ -184,12 +184,14 @@ class LocalWorld:
         Raises `UsageError` where it has a backend but no name, `NotSignedIn` where it has no key.
         """
         completer = self.completer("optimizer")
-        if completer is None:
-            return None
+        return None if completer is None else self.completion(completer, night, self.store)
+
+    def completion(self, completer: Completer, night: str, journal: Store) -> Completion:
+        """The optimizer's `complete` over a model: paid from this night's budget, its replies kept in `journal`."""
         return Completion(
             completer,
             self.budget(night),
-            Completions(self.store, self.redactor.redact),
+            Completions(journal, self.redactor.redact),
             night=night,
             role="optimizer",
             redact=self.redactor.redact,

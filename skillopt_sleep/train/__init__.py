@@ -13,6 +13,7 @@ from skillopt_core.health import Signal, health
 from skillopt_core.loop import evolve
 from skillopt_core.memory import Memory
 from skillopt_core.protocols import Draws, Environment, Exhausted
+from skillopt_core.rewrite import UPDATERS
 from skillopt_core.types import Evolution, Skill, Step, TaskSet, Verdict
 from skillopt_sleep.clock import Clock
 from skillopt_sleep.domain.world import Progress
@@ -63,7 +64,7 @@ def train(
     journal. A budget that is out ends the run early (`evolution.stopped`); a larger one lets it go on.
     """
     tasks = tasks.disjoint()
-    plan = planned(recipe, tasks, cast.evidence, deterministic=cast.environment.deterministic)
+    plan = planned(recipe, tasks, cast.attempter.evidence, deterministic=cast.attempter.environment.deterministic)
     for note in plan.notes:
         progress.say(note)
     folder.keep(0, skill)
@@ -73,7 +74,7 @@ def train(
     told = _Told(skill, tasks, plan, cast, folder, meter, progress)
     evolution = evolve(
         skill, tasks, environment, cast.critic, MeteredGate(plan.gate, meter), plan.schedule,
-        memory=memory, screen=cast.screen, observer=told, draws=draws,
+        memory=memory, screen=cast.screen, observer=told, draws=draws, updater=UPDATERS[recipe.update_mode],
     )  # fmt: skip
     audit = None if evolution.stopped == "budget" else _audited(evolution, environment, tasks, recipe, cast, draws)
     done = Training(evolution, plan, tasks, audit, told.signals(evolution), cast.budget.as_json())
@@ -91,7 +92,7 @@ def _audited(
     try:
         return compared(
             environment, evolution.base, evolution.skill, tasks.audit, draws,
-            repeats=recipe.repeats, metric=recipe.reward(), seed=recipe.seed, evidence=cast.evidence,
+            repeats=recipe.repeats, metric=recipe.reward(), seed=recipe.seed, evidence=cast.attempter.evidence,
         )  # fmt: skip
     except Exhausted:
         return None

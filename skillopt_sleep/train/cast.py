@@ -11,20 +11,15 @@ from skillopt_sleep.domain.reports import Evidence
 
 
 @dataclass(frozen=True)
-class Cast:
-    """The players of one run.
+class Attempter:
+    """Who attempts, and how that is judged.
 
-    `environment` attempts and judges. `target` says who that is (name, version, model, settings: part of the key of an
-    attempt), `optimizer` who edits, in a word. `batch` bounds how many paid attempts are in the air between two
-    commits.
+    `named` says who it is (name, version, model, settings: part of the key of an attempt). `batch` bounds how many paid
+    attempts are in the air between two commits.
     """
 
     environment: Environment
-    critic: Critic
-    screen: Screen
-    target: Mapping[str, str]
-    optimizer: str
-    budget: Budget
+    named: Mapping[str, str]
     evidence: Evidence = "replayed"
     batch: int | None = None
 
@@ -33,6 +28,17 @@ class Cast:
         return self.evidence == "simulated"
 
     @property
-    def target_name(self) -> str:
+    def name(self) -> str:
         """Who attempts, for a person."""
-        return self.target.get("model") or self.target["name"]
+        return self.named.get("model") or self.named["name"]
+
+
+@dataclass(frozen=True)
+class Cast:
+    """The players of one run. `optimizer` says who edits, in a word."""
+
+    attempter: Attempter
+    critic: Critic
+    screen: Screen
+    optimizer: str
+    budget: Budget

@@ -12,7 +12,7 @@ from skillopt_sleep.redact import Redacted
 from skillopt_sleep.replay.journal import Journal
 from skillopt_sleep.store.ledgers import Attempts
 from skillopt_sleep.train.cast import Cast
-from skillopt_sleep.train.misses import Misses, RememberedEnvironment
+from skillopt_sleep.train.misses import RememberedEnvironment
 from skillopt_sleep.train.runfolder import RunFolder
 
 Redact = Callable[[str], Redacted]
@@ -23,10 +23,10 @@ def journaled(cast: Cast, folder: RunFolder, redact: Redact, comparison: str) ->
 
     What is kept is what the critic sees: redacted before it is either, so that a run that goes on sees the same.
     """
-    clean = _Redacted(_Afforded(cast.environment, cast.budget), redact)
+    clean = _Redacted(_Afforded(cast.attempter.environment, cast.budget), redact)
     ledger = Attempts(folder.store, comparison, Redacted)
-    journal = Journal(clean, ledger, comparison, cast.target, batch=cast.batch)
-    return RememberedEnvironment(journal, Misses(folder.misses))
+    journal = Journal(clean, ledger, comparison, cast.attempter.named, batch=cast.attempter.batch)
+    return RememberedEnvironment(journal, folder.misses)
 
 
 class _Redacted:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 from skillopt_core.gate import LookGate, OffGate, StrictGate, boundaries, least_units
 from skillopt_core.gate.table import unit_of
@@ -10,7 +11,11 @@ from skillopt_core.protocols import Gate
 from skillopt_core.schedule import Schedule
 from skillopt_core.types import TaskSet
 from skillopt_sleep.domain.reports import Evidence
+from skillopt_sleep.review import words
 from skillopt_sleep.train.recipe import Recipe
+
+LEAST_TRAIN: Final = 3
+"""Train tasks that are left when gate tasks are made of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +44,8 @@ def planned(recipe: Recipe, tasks: TaskSet, evidence: Evidence, *, deterministic
     if recipe.gate == "strict":
         strict = StrictGate(recipe.repeats, recipe.reward(), recipe.seed, evidence)
         return Plan(schedule, strict, schedule.looks(train), None)
-    units = len({unit_of(task) for task in tasks.gate})
     repeats = 1 if deterministic else recipe.repeats
-    fitting, notes = _fitting(schedule, train, units, recipe, repeats)
+    fitting, notes = _fitting(schedule, tasks, recipe, repeats)
     looks = max(fitting.looks(train), 1)
     gate = LookGate(
         recipe.alpha, looks, recipe.repeats, recipe.reward(), recipe.seed, recipe.early_stopping, evidence=evidence
@@ -49,10 +53,10 @@ def planned(recipe: Recipe, tasks: TaskSet, evidence: Evidence, *, deterministic
     return Plan(fitting, gate, looks, recipe.alpha / looks, notes)
 
 
-def _fitting(
-    schedule: Schedule, train: int, units: int, recipe: Recipe, repeats: int
-) -> tuple[Schedule, tuple[str, ...]]:
+def _fitting(schedule: Schedule, tasks: TaskSet, recipe: Recipe, repeats: int) -> tuple[Schedule, tuple[str, ...]]:
     """The longest schedule whose looks these gate tasks can pass, and what to say about it."""
+
+    train, units = len(tasks.train), len({unit_of(task) for task in tasks.gate})
 
     def wanted(of: Schedule) -> int:
         """Gate tasks that must go better, all of them, for one look to prove anything."""
@@ -65,9 +69,17 @@ def _fitting(
     shorter = [plain, *(replace(plain, epochs=n) for n in range(schedule.epochs - 1, 0, -1))]
     fitting = next((one for one in shorter if wanted(one) <= units), None)
     if fitting is None:
-        least = wanted(shorter[-1])
-        remedy = f"write {least - units} more, or take --set gate=strict, which believes any higher mean"
-        return schedule, (f"{units} gate tasks can prove nothing, even if all of them go better: {remedy}",)
-    epochs = "1 epoch" if fitting.epochs == 1 else f"{fitting.epochs} epochs"
+        more = wanted(shorter[-1]) - units
+        said = f"{units} gate tasks can prove nothing, even if all of them go better; {_remedy(tasks, more)}"
+        return shorter[-1], (said,)
+    looks = words.count(fitting.looks(train), "look")
     why = f"{units} gate tasks cannot pass {schedule.looks(train)} looks that share alpha {recipe.alpha:g}"
-    return fitting, (f"{why}: {epochs} without slow updates, {fitting.looks(train)} looks, are planned instead",)
+    epochs = words.count(fitting.epochs, "epoch")
+    return fitting, (f"{why}: {epochs} without slow updates, {looks}, are planned instead",)
+
+
+def _remedy(tasks: TaskSet, more: int) -> str:
+    """Where `more` gate tasks could come from."""
+    train, gate, audit = len(tasks.train) - more, len(tasks.gate) + more, len(tasks.audit)
+    shift = f"share them out anew (--set split={train}:{gate}:{audit}), " if train >= LEAST_TRAIN else ""
+    return f"{shift}write {more} more, or take --set gate=strict, which believes any higher mean"

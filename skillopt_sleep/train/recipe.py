@@ -37,6 +37,13 @@ ALIASES: Final[Mapping[str, str]] = {
 }
 """Other names of the same thing."""
 
+UPDATE_MODES: Final[Mapping[str, str]] = {
+    "patch": "edits",
+    "rewrite_from_suggestions": "suggestions",
+    "full_rewrite": "rewrite",
+}
+"""What the field calls the update modes."""
+
 SPLITS: Final = ("train", "gate", "audit")
 
 Positive = Annotated[int, Field(ge=1)]
@@ -65,6 +72,11 @@ class Recipe(BaseModel):
         default=20, description="Train tasks that the end of an epoch looks back at; 0: no slow update."
     )
     meta_skill: bool = Field(default=True, description="Whether the optimizer keeps notes to itself.")
+    update_mode: Literal["edits", "suggestions", "rewrite"] = Field(
+        default="edits",
+        description="edits: one by one, on anchors; suggestions, rewrite: the optimizer writes the text anew, from "
+        "selected edits or from the attempts, and it is taken apart into edits again.",
+    )
     gate: Literal["proof", "strict", "off"] = Field(
         default="proof", description="proof: a test at alpha; strict: a higher mean is enough; off: all is kept."
     )
@@ -86,6 +98,17 @@ class Recipe(BaseModel):
         default=(), description="House rules in your own words, told to the optimizer."
     )
     seed: int = Field(default=0, description="Seed of splits, orders and draws.")
+    simulated_obedience: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=0.98, description="With the simulated agent: how likely it obeys a line of the skill; 1: always."
+    )
+    simulated_critic: Literal["good", "useless", "harmful", "leaking"] = Field(
+        default="good", description="With the simulated critic: what kind of edits it proposes."
+    )
+
+    @field_validator("update_mode", mode="before")
+    @classmethod
+    def _named_elsewhere(cls, given: object) -> object:
+        return UPDATE_MODES.get(given, given) if isinstance(given, str) else given
 
     @field_validator("split", mode="before")
     @classmethod

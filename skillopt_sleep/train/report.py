@@ -96,8 +96,8 @@ def _head(training: Training, head: Head) -> str:
         leads.append(f"{words.METRICS.get(audit.metric, audit.metric).capitalize()}: {words.signed(audit.effect)}, "
                      f"{words.figures(audit)}. Looked at once, at the end.")  # fmt: skip
     leads += training.plan.notes
-    if needs := _needs(training):
-        leads.append(f"What would change that: {needs}.")
+    if wanted := needs(training):
+        leads.append(f"What would change that: {wanted}.")
     simulated = f'<p class="simulated">{escaped(_SIMULATED)}</p>' if head.simulated else ""
     label = " · simulated" if head.simulated else ""
     return (
@@ -108,7 +108,7 @@ def _head(training: Training, head: Head) -> str:
     )
 
 
-def _needs(training: Training) -> str:
+def needs(training: Training) -> str:
     """What the last candidate that was not kept lacked, where nothing was kept."""
     if training.evolution.changed:
         return ""

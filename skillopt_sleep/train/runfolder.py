@@ -29,6 +29,7 @@ from skillopt_sleep.log import one_line
 from skillopt_sleep.store.engine import Store, open_store
 from skillopt_sleep.train.account import lasting
 from skillopt_sleep.train.lines import append_line, read_lines
+from skillopt_sleep.train.misses import Misses
 
 LARGEST_SKILL: Final = 4 * 1024 * 1024
 """Bytes of a skill that is read."""
@@ -49,16 +50,13 @@ class RunFolder:
     def __init__(self, path: Path, store: Store) -> None:
         self.path = path
         self.store = store
+        self.misses = Misses(path / "misses.jsonl")
         self._lines = read_lines(self.log)
         self._written = 0
 
     @property
     def log(self) -> Path:
         return self.path / "training_log.jsonl"
-
-    @property
-    def misses(self) -> Path:
-        return self.path / "misses.jsonl"
 
     @property
     def best(self) -> Path:

@@ -1,0 +1,101 @@
+"""Who plays in a training run: the composition root of `train` and `eval`, beside `world`, which is that of a night."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from skillopt_core.critic import ModelCritic
+from skillopt_core.types import Missing, Score, Skill, Task
+from skillopt_sleep.agents.simulated import SimulatedAgent
+from skillopt_sleep.checks import BUILT_IN, Need
+from skillopt_sleep.checks.others import further_kinds
+from skillopt_sleep.checks.scorers import scorers
+from skillopt_sleep.critics.leaks import own_entities
+from skillopt_sleep.critics.screen import Grounds, StrictScreen
+from skillopt_sleep.critics.simulated import Quality, SimulatedCritic
+from skillopt_sleep.domain.answers import Answer
+from skillopt_sleep.errors import ConfigError, UsageError
+from skillopt_sleep.train.cast import Attempter, Cast
+from skillopt_sleep.train.loading import Judges
+from skillopt_sleep.train.misses import remembered
+from skillopt_sleep.train.rows import LoadedTask
+from skillopt_sleep.world import LocalWorld
+
+if TYPE_CHECKING:
+    from skillopt_core.protocols import Critic
+    from skillopt_sleep.config import Config
+    from skillopt_sleep.train.recipe import Recipe
+    from skillopt_sleep.train.runfolder import RunFolder
+
+SIMULATED = "simulated"
+OFFERED = frozenset({Need.TOOLS})
+"""What the simulated agent has beside words: calls of tools; no folder and no judge."""
+
+
+def attempter(config: Config, recipe: Recipe) -> Attempter:
+    """Who attempts tasks of one's own. Raises `ConfigError` where nobody is named who could."""
+    models = config.models
+    backend = models.target_backend or models.backend
+    if backend != SIMULATED:
+        raise ConfigError(
+            f"nobody attempts tasks with the backend {backend!r} yet",
+            where="models.target_backend" if models.target_backend else "models.backend",
+            remedy="Take --backend simulated; agents and models as targets come with native replay",
+        )
+    if models.target is not None:
+        remedy = "Leave it out: models as targets come with native replay"
+        raise UsageError("the simulated agent has no model", where="models.target", remedy=remedy)
+    agent = SimulatedAgent(_judged, seed=recipe.seed, obedience=recipe.simulated_obedience)
+    settings = f"seed {recipe.seed}, obedience {recipe.simulated_obedience:g}"
+    return Attempter(agent, {"name": SIMULATED, "version": "1", "settings": settings}, "simulated")
+
+
+def editor(world: LocalWorld, recipe: Recipe) -> str:
+    """Who edits, in a word. Raises `ConfigError` where nobody is named, and what `LocalWorld.completer` raises."""
+    if _edits_simulated(world.config):
+        return f"{SIMULATED} ({recipe.simulated_critic})"
+    if (completer := world.completer("optimizer")) is not None:
+        return completer.model
+    remedy = "Take --optimizer-backend simulated, anthropic or openai"
+    raise ConfigError("nobody is named who edits", where="models.optimizer_backend", remedy=remedy)
+
+
+def cast(
+    world: LocalWorld, run: str, folder: RunFolder, recipe: Recipe, skill: Skill, tasks: Iterable[LoadedTask]
+) -> Cast:
+    """Who takes part in a run. Replies are kept in its folder, what they cost in the world's store.
+
+    No edit may quote what the checks of any of the tasks look for, or what a single task names.
+    """
+    known = list(tasks)
+    secrets = {secret for task in known for secret in task.secrets}
+    completer = None if _edits_simulated(world.config) else world.completer("optimizer")
+    critic: Critic
+    if completer is None:
+        critic = SimulatedCritic(Quality(recipe.simulated_critic), seed=recipe.seed, leaks=tuple(sorted(secrets)))
+    else:
+        complete = remembered(world.completion(completer, run, folder.store), folder.misses)
+        critic = ModelCritic(complete, minibatch=recipe.minibatch)
+    entities = own_entities([task.prompt for task in known], skill.text)
+    grounds = Grounds(literals=frozenset(secrets), entities=entities)
+    screen = StrictScreen(grounds, is_secret=lambda text: world.redactor.redact(text) != text)
+    return Cast(attempter(world.config, recipe), critic, screen, editor(world, recipe), world.budget(run))
+
+
+def judges() -> tuple[Judges, tuple[str, ...]]:
+    """How tasks can be judged here, those of plugins among them, and what is wrong with plugins that are not."""
+    kinds, found = further_kinds(), scorers()
+    said = tuple(str(bad) for bad in (*kinds.bad, *found.bad))
+    return Judges(kinds={**BUILT_IN, **kinds.found}, scorers=found.found, offered=OFFERED), said
+
+
+def _edits_simulated(config: Config) -> bool:
+    return (config.models.optimizer_backend or config.models.backend) == SIMULATED
+
+
+def _judged(task: Task, answer: Answer) -> Score | Missing:
+    """How an answer did, by the checks or the scorer that its task was loaded with."""
+    if not isinstance(task.payload, LoadedTask):
+        raise TypeError(f"{task.id} was not loaded from a task file")
+    return task.payload.score(answer)
