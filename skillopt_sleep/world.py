@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -15,6 +15,8 @@ from skillopt_sleep.agents.recorded import History, RecordedAgent
 from skillopt_sleep.budget import Budget, Limits, Price, month_began_ms
 from skillopt_sleep.clock import Clock, SystemClock
 from skillopt_sleep.config import Config
+from skillopt_sleep.critics.known import known_from
+from skillopt_sleep.critics.lint import Known
 from skillopt_sleep.critics.phrases import PREFERENCE, PhraseCritic
 from skillopt_sleep.critics.screen import Grounds, StrictScreen
 from skillopt_sleep.domain.episodes import Episode
@@ -168,10 +170,14 @@ class LocalWorld:
         """Who phrases edits: the deterministic critic, over frictions that the miner or a model has named."""
         return PhraseCritic(shown)
 
-    def screen(self, preferences: Sequence[Sentence]) -> StrictScreen:
-        """What may not be tried: what negates a preference, carries an address or a secret, says nothing new."""
+    def screen(self, preferences: Sequence[Sentence], episodes: Sequence[Episode] = ()) -> StrictScreen:
+        """What may not be tried: what negates a preference, carries an address or a secret, says nothing new.
+
+        What neither these episodes of a project nor its folder know is flagged.
+        """
         free = frozenset(PREFERENCE + text for text in self.config.preferences.rules)
-        grounds = Grounds(preferences=tuple(preferences), free=free)
+        known = known_from(episodes, _in_folder(Path(episodes[0].project))) if episodes else Known()
+        grounds = Grounds(preferences=tuple(preferences), free=free, known=known)
         return StrictScreen(grounds, is_secret=lambda text: self.redactor.redact(text) != text)
 
     def gate(self, recurrence: Recurrence | None, per_week: float | None) -> Gate:
@@ -305,6 +311,17 @@ def local_zone() -> str:
     import tzlocal
 
     return tzlocal.get_localzone_name() or "UTC"
+
+
+def _in_folder(root: Path) -> Callable[[str], bool]:
+    """Whether a relative path is in the folder. Only its name is looked up, and never outside."""
+
+    def has(path: str) -> bool:
+        parts = Path(path).parts
+        inside = root.is_absolute() and parts and ".." not in parts and not path.startswith(("/", "~"))
+        return bool(inside) and os.path.lexists(root.joinpath(*parts))
+
+    return has
 
 
 def _literal(word: str) -> str:

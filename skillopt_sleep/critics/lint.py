@@ -8,13 +8,13 @@ were seen, the programs and flags that were run, the files that were touched or 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final, Literal
 
 from skillopt_sleep.critics.spans import Masked, mask
-from skillopt_sleep.domain.commands import PROGRAMS, flags, split
+from skillopt_sleep.domain.commands import PROGRAMS, bare, flags, split
 
 Kind = Literal["tool", "parameter", "program", "flag", "file"]
 
@@ -106,15 +106,15 @@ def _parameter(tool: str, name: str, tools: Mapping[str, frozenset[str] | None])
 
 
 def _commands_in(line: Masked, known: Known) -> Iterator[Unknown]:
-    simples = [simple for code in line.codes if not _CALL.match(code.strip()) for simple in split(code)]
-    programs = [s.words[0] for s in simples if s.words and not s.words[0].startswith("-") and "/" not in s.words[0]]
-    spoken = [s.words[0] for s in simples if len(s.words) > 1 and _IDENTIFIER.match(s.words[0])]
-    for program in spoken if known.programs is not None else ():
-        if program not in PROGRAMS and program not in known.programs:  # type: ignore[operator]
-            yield Unknown("program", program, _likely(program, known.programs or ()))
-    for simple in simples:
-        own = programs if not simple.words or simple.words[0].startswith("-") else simple.words[:1]
-        yield from _flags_in(flags(("", *simple.words)), own, known)
+    runs = [bare(simple.words) for code in line.codes if not _CALL.match(code.strip()) for simple in split(code)]
+    programs = [words[0] for words in runs if words and not words[0].startswith("-")]
+    spoken = [words[0] for words in runs if len(words) > 1 and _IDENTIFIER.match(words[0])]
+    if known.programs is not None:
+        common = known.programs | PROGRAMS
+        yield from (Unknown("program", name, _likely(name, known.programs)) for name in spoken if name not in common)
+    for words in runs:
+        own = programs if not words or words[0].startswith("-") else words[:1]
+        yield from _flags_in(flags(("", *words)), own, known)
 
 
 def _flags_in(named: Sequence[str], programs: Sequence[str], known: Known) -> Iterator[Unknown]:
@@ -147,10 +147,11 @@ def _is_there(word: str, files: frozenset[str], has_file: Callable[[str], bool] 
     return has_file is not None and has_file(path)
 
 
-def _likely(name: str, known: Mapping[str, object] | frozenset[str] | set[str] | tuple[()]) -> str:
+def _likely(name: str, known: Iterable[str]) -> str:
     """The nearest known name. One that begins with or ends in the other is near whatever its length (`file_path`)."""
+    known = sorted(known)
     inside = sorted((one for one in known if len(name) > 2 and name in re.split(r"[_.:-]", one)), key=len)
-    return next(iter(inside or get_close_matches(name, list(known), 1, _CLOSE)), "")
+    return next(iter(inside or get_close_matches(name, known, 1, _CLOSE)), "")
 
 
 def _numbers(pattern: re.Pattern[str], text: str) -> Iterator[int]:

@@ -36,6 +36,7 @@ class Action:
     listing succeeded and found nothing. `said` are the person's words when they refused it. `tokens` is the output
     that this call took: its message's output tokens shared among the message's calls, and at least a quarter of the
     characters that the call itself holds (a client that streams stores the count of the message's first moment).
+    `given` are the names of the arguments that the tool was given, none where they have no names.
     """
 
     id: int  # row of the call's event
@@ -54,6 +55,7 @@ class Action:
     said: str = ""
     said_event: int | None = None  # the row in which they said it
     tokens: int = 0
+    given: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

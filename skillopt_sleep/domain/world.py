@@ -81,8 +81,11 @@ class World(Protocol):
         """Who phrases edits: `shown` are the frictions of each train task with the sentence that they suggest."""
         ...
 
-    def screen(self, preferences: Sequence[Sentence]) -> Screen:
-        """What may not be tried: what negates a preference, what cannot be trusted."""
+    def screen(self, preferences: Sequence[Sentence], episodes: Sequence[Episode] = ()) -> Screen:
+        """What may not be tried: what negates a preference, what cannot be trusted.
+
+        An edit that names a tool, parameter, program, flag or file that none of `episodes` has used is flagged.
+        """
         ...
 
     def gate(self, recurrence: Recurrence | None, per_week: float | None) -> Gate:

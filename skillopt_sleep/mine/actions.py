@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from skillopt_sleep.domain import commands
@@ -95,7 +96,8 @@ def actions_of(event: StoredEvent, places: Places, tokens: int = 0, said: Said |
     drafts = list(_patched(event, given, places)) or [_plain(event, given, places)]
     own = max(tokens, len(event.arguments) // 4)
     said = said or Said()
-    return tuple(_finished(event, draft, own // len(drafts), said) for draft in drafts)
+    names = tuple(map(sys.intern, map(str, given.whole)))
+    return tuple(replace(_finished(event, draft, own // len(drafts), said), given=names) for draft in drafts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from skillopt_core.gate import Recurrence
+from skillopt_core.protocols import Screen
 from skillopt_core.types import Evolution, Skill, Step
 from skillopt_sleep.critics.grammar import parse, subject
 from skillopt_sleep.critics.preferences import from_preference
@@ -42,6 +43,7 @@ class Night:
     tally: Tally = field(default_factory=Tally)
     _results: list[tuple[Subject, Practised]] = field(default_factory=list)
     _agent: Replays | None = None
+    _screen: Screen | None = None
 
     def harvest(self) -> None:
         """Bring the store up to date; done once a night."""
@@ -63,6 +65,7 @@ class Night:
             self.tally.count_tasks(*records.keep_mined(self.world.store, self.journal.id, found))
         self._results = []
         self._agent = self.world.replays(project.episodes)
+        self._screen = self.world.screen(self._preferences(), project.episodes)
         return found
 
     def plan(self, project: Project, found: Mined) -> list[Subject]:
@@ -141,7 +144,7 @@ class Night:
             records.attempts(self.world.store, self.journal.id, self.world.redactor),
             self.world.critic(_by_episode(one)),
             self.world.gate,
-            screen=self.world.screen(self._preferences()),
+            screen=self._screen or self.world.screen(self._preferences(), project.episodes),
             observer=Quiet(),
             preferences=self.world.config.preferences.rules,
         )
