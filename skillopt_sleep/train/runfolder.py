@@ -164,7 +164,7 @@ def write(path: Path, text: str) -> None:
         raise
 
 
-_OURS: Final = frozenset({"skills", "run.lock", "recipe.yaml", "run.json"})
+_OURS: Final = frozenset({"skills", "run.lock", "run.holder", "recipe.yaml"})
 """What may be there before a run has said what it is: a kill at the very beginning."""
 
 
