@@ -25,9 +25,10 @@ from skillopt_core.replies import (
     read_numbers,
     read_patterns,
     read_text,
+    read_variants,
 )
-from skillopt_core.showing import Shown, batches, show_drift, show_edits, show_notes, show_steps
-from skillopt_core.types import Edit, Label, Missing, Patch, Refused, Skill, Step, Trajectory
+from skillopt_core.showing import Shown, batches, show_drift, show_edits, show_notes, show_requests, show_steps
+from skillopt_core.types import Edit, Label, Missing, Patch, Refused, Skill, Step, Task, Trajectory
 
 MINIBATCH: Final = 8
 SMALL_MINIBATCH: Final = 4
@@ -128,6 +129,13 @@ class ModelCritic:
         name = "rewrite_attempts" if failed else "rewrite_suggestions"
         return self._one(name, slots, schemas.one_text("document"), lambda reply: read_document(reply, skill.text))
 
+    def dream(self, tasks: Sequence[Task], factor: int) -> Sequence[Sequence[str] | Missing]:
+        """Other wordings of each request, a minibatch of them in one prompt."""
+        batches = [tasks[at : at + self._minibatch] for at in range(0, len(tasks), self._minibatch)]
+        prompts = [self._dreaming(batch, factor) for batch in batches]
+        answers = self._ask(prompts, "dream", read_variants)
+        return [said for batch, answer in zip(batches, answers, strict=True) for said in _sorted_out(batch, answer)]
+
     def guidance(self, skill: Skill, drift: Mapping[str, Sequence[Trajectory]], memory: Memory) -> str | Missing:
         """Text for the slow update's block."""
         slots = {
@@ -150,6 +158,11 @@ class ModelCritic:
             "notes": show_notes(memory),
         }
         return Prompt(filled(self._prompts[f"reflect_{batch.about}"], slots), self._form(batch, edit_budget))
+
+    def _dreaming(self, tasks: Sequence[Task], factor: int) -> Prompt:
+        text = show_requests([task.prompt for task in tasks], self._characters)
+        prompt = filled(self._prompts["dream"], {"factor": str(factor), "tasks": text})
+        return Prompt(prompt, schemas.variants(len(tasks), len(tasks) * factor))
 
     def _form(self, batch: Shown, edit_budget: int) -> schemas.Schema:
         aliases = tuple(batch.aliases)
@@ -185,6 +198,15 @@ def _patch(batch: Shown, patterns: Sequence[ReadPattern]) -> Patch:
         ]
     reasoning = "\n".join(pattern.why for pattern in patterns if pattern.why)
     return Patch(tuple(edits), reasoning=reasoning, about=batch.about)
+
+
+def _sorted_out(
+    tasks: Sequence[Task], answer: Sequence[tuple[int, str]] | Missing
+) -> Sequence[Sequence[str] | Missing]:
+    """The variants of each task; one failed answer is missing for all of its tasks."""
+    if isinstance(answer, Missing):
+        return [answer] * len(tasks)
+    return [[text for of, text in answer if of == number] for number in range(1, len(tasks) + 1)]
 
 
 def _parrots(edit: Edit, asked: str) -> bool:

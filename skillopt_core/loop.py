@@ -7,6 +7,7 @@ from skillopt_core.consolidate import consolidate
 from skillopt_core.defaults import AdmitAll, CountedDraws, Silent
 from skillopt_core.memory import Memory
 from skillopt_core.protocols import Critic, Draws, Environment, Exhausted, Gate, Observer, Screen, Updater
+from skillopt_core.recall import batch_of
 from skillopt_core.reflect import reflect
 from skillopt_core.rewrite import by_edits
 from skillopt_core.rollout import Seen, rollout
@@ -41,7 +42,7 @@ def evolve(
     tasks, screen, draws = tasks.disjoint(), screen or AdmitAll(), draws or CountedDraws()
     try:
         for step in run.planned(schedule, tasks.train):
-            seen = rollout(environment, run.skill, step.batch(tasks.train), draws, step.rollouts)
+            seen = rollout(environment, run.skill, batch_of(step, tasks), draws, step.rollouts)
             patches = reflect(critic, run, seen, step.edit_budget)
             patch = select(critic, run, aggregate(critic, run, patches), step)
             candidate = updater(critic, run, screen, patch, step, seen)

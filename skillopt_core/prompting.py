@@ -17,6 +17,7 @@ NAMES: Final = (
     "mend",
     "rewrite_suggestions",
     "rewrite_attempts",
+    "dream",
     "slow_update",
     "meta_skill",
     "repair",

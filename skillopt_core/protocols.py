@@ -70,6 +70,15 @@ class Rewriter(Protocol):
         ...
 
 
+@runtime_checkable
+class Dreamer(Protocol):
+    """A critic that can make up variants of train tasks (method.md, experience replay)."""
+
+    def dream(self, tasks: Sequence[Task], factor: int) -> Sequence[Sequence[str] | Missing]:
+        """Up to `factor` other wordings of each task's request, in the order of the tasks."""
+        ...
+
+
 class Updater(Protocol):
     """How a selected patch becomes a candidate: by its edits (the published way), or by a rewrite (rewrite.py)."""
 

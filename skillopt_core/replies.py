@@ -108,6 +108,16 @@ def read_document(reply: str, old: str) -> str:
     return text
 
 
+def read_variants(reply: str) -> tuple[tuple[int, str], ...]:
+    """Other wordings, each with the number of its request, unchecked."""
+    items = _items(json_object(reply, "variants"), "variants")
+    found = [(item.get("of"), item.get("prompt")) for item in items if isinstance(item, dict)]
+    read = tuple((of, text) for of, text in found if type(of) is int and isinstance(text, str))
+    if items and not read:
+        raise Unusable('no variant has "of" as a number and "prompt" as a string')
+    return read
+
+
 def _objects(text: str) -> Iterator[Mapping[str, object]]:
     decoder = json.JSONDecoder()
     at = text.find("{")

@@ -18,7 +18,8 @@ class PlannedStep:
     """One step before it is taken. `number` counts from 0 over the whole run, `epoch` from 0.
 
     `first` and `size` cut the step's tasks out of the epoch's seeded order; `rollouts` is k independent samples a task.
-    `look_back` is how many tasks the slow update compares at this step's end, `notes` whether the meta skill is kept.
+    `look_back` is how many tasks the slow update compares at this step's end, `notes` whether the meta skill is kept,
+    `recall` how many similar past tasks are added to each of its own.
     """
 
     epoch: int
@@ -32,6 +33,7 @@ class PlannedStep:
     autonomous: bool = False
     look_back: int = 0
     notes: bool = False
+    recall: int = 0
 
     def batch(self, train: Sequence[Task]) -> list[Task]:
         """This step's tasks: a slice of the epoch's order, which depends on the seed and the epoch alone."""
@@ -48,7 +50,7 @@ class Schedule:
     `most + (least - most) x`, cosine `least + (most - least)(1 + cos pi x)/2`, rounded, never below `least`;
     autonomous leaves the number to the optimizer, at most `most`. `patience` stops after so many steps in a row that
     kept nothing, None never. `slow_update` is the number of tasks that the end of an epoch looks back at, 0 for none;
-    `meta` keeps notes.
+    `meta` keeps notes; `recall` adds so many similar past tasks to each train task of a step.
     """
 
     kind: Kind = "cosine"
@@ -62,6 +64,7 @@ class Schedule:
     seed: int = 0
     slow_update: int = 20
     meta: bool = True
+    recall: int = 0
 
     def __post_init__(self) -> None:
         if min(self.epochs, self.least, self.most) < 0 or min(self.batch, self.accumulation, self.rollouts) < 1:
@@ -99,6 +102,7 @@ class Schedule:
                 autonomous=self.kind == "autonomous",
                 look_back=self.slow_update if position == per_epoch - 1 and epoch else 0,
                 notes=self.meta and position == per_epoch - 1,
+                recall=self.recall,
             )
 
     def edit_budget(self, t: int, total: int) -> int:

@@ -53,6 +53,11 @@ def paced(most: int) -> Schema:
     return _object({"reason": _TEXT, "edits": _one_of(range(most + 1))})
 
 
+def variants(of: int, most: int) -> Schema:
+    """`{"variants": [...]}`: at most `most` other wordings, each of one of `of` requests."""
+    return _object({"variants": _some(_object({"of": _one_of(range(1, of + 1)), "prompt": _TEXT}), most)})
+
+
 def one_text(key: str) -> Schema:
     """`{key: ""}`: guidance, notes, a whole document."""
     return _object({key: _TEXT})

@@ -70,6 +70,12 @@ def show_drift(drift: Mapping[str, Sequence[Trajectory]], characters: int) -> st
     return fenced("tasks", "\n\n".join(parts))
 
 
+def show_requests(prompts: Sequence[str], characters: int) -> str:
+    """Requests numbered from 1."""
+    each = max(characters // max(len(prompts), 1), _LEAST)
+    return fenced("requests", "\n\n".join(f"{n}. {clipped(text, each)}" for n, text in enumerate(prompts, 1)))
+
+
 def show_steps(steps: Sequence[Step]) -> str:
     """What was tried in an epoch, and what the gate said."""
     lines: list[str] = []

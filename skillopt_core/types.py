@@ -6,7 +6,7 @@ Nothing here knows of transcripts, agents, money, clocks or files.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Literal
@@ -37,7 +37,8 @@ class Task:
     `unit` names its twin group (gate.md, unit): tasks with one `unit` are counted once. `source` is the session that
     the task came from; within a unit sources are told apart so that a break in one is not washed out by another.
     `began` is when the task's episode began, in ms UTC (0 where time has no meaning). `payload` is the environment's
-    own business; the core never reads it.
+    own business; the core never reads it. `origin` says whether somebody asked for it or a model made it up: a dream
+    is the twin of its original, and stands in train alone.
     """
 
     id: str
@@ -47,6 +48,7 @@ class Task:
     began: int = 0
     protected: bool = False
     payload: object = None
+    origin: Literal["real", "dream", "imported"] = "real"
 
     @property
     def keys(self) -> frozenset[tuple[str, str]]:
@@ -60,21 +62,33 @@ class TaskSet:
     """The three splits (gate.md, unit): disjoint by unit, session and id, else `disjoint()` makes them so.
 
     The critic sees `train` alone; `gate` decides; `audit` is looked at once, at the end. Any of them may be empty.
+    `past` are earlier tasks that a step may recall beside its own (recall.py), an archive and no split.
     """
 
     train: tuple[Task, ...] = ()
     gate: tuple[Task, ...] = ()
     audit: tuple[Task, ...] = ()
+    past: tuple[Task, ...] = ()
 
     def disjoint(self) -> TaskSet:
         """The same splits without held-out tasks that share an id, a unit or a source with a train task.
 
-        Fails closed: what overlaps is not evidence, and a gate without tasks says `unverified`.
+        Fails closed: what overlaps is not evidence, and a gate without tasks says `unverified`. A dream is never held
+        out. What of the past overlaps with a held-out task is not recalled, nor is what has the same prompt.
         """
         taken = {key for task in self.train for key in task.keys}
-        gate = tuple(task for task in self.gate if not taken & task.keys)
+        gate = tuple(task for task in self.gate if not taken & task.keys and task.origin != "dream")
         taken |= {key for task in gate for key in task.keys}
-        return TaskSet(self.train, gate, tuple(task for task in self.audit if not taken & task.keys))
+        audit = tuple(task for task in self.audit if not taken & task.keys and task.origin != "dream")
+        return TaskSet(self.train, gate, audit, tuple(_apart(self.past, (*gate, *audit))))
+
+
+def _apart(past: Iterable[Task], held_out: Sequence[Task]) -> Iterator[Task]:
+    keys = {key for task in held_out for key in task.keys}
+    prompts = {" ".join(task.prompt.casefold().split()) for task in held_out}
+    for task in past:
+        if not keys & task.keys and " ".join(task.prompt.casefold().split()) not in prompts:
+            yield task
 
 
 @dataclass(frozen=True, slots=True)

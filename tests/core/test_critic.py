@@ -18,7 +18,7 @@ from skillopt_core.memory import normalised
 from skillopt_core.prompting import clipped, default_prompts, fenced, filled, small_prompts
 from skillopt_core.protocols import Guide, Mender, Pacer
 from skillopt_core.replies import Unusable, json_object, read_edits, read_patterns
-from skillopt_core.schemas import chosen, one_text, paced, reflection, short_reflection, traced_edits
+from skillopt_core.schemas import chosen, one_text, paced, reflection, short_reflection, traced_edits, variants
 from skillopt_core.scripted import ScriptedEnvironment
 from skillopt_core.types import (
     Edit,
@@ -280,6 +280,7 @@ def test_the_shipped_prompts_have_the_slots_that_are_filled() -> None:
         "rank": {"edits", "keep", "notes"},
         "pace": {"edits", "most", "notes"},
         "mend": {"skill", "edits"},
+        "dream": {"factor", "tasks"},
         "rewrite_suggestions": {"skill", "edits", "notes"},
         "rewrite_attempts": {"skill", "edits", "attempts", "notes"},
         "slow_update": {"skill", "attempts", "notes"},
@@ -374,6 +375,7 @@ def test_the_examples_in_the_prompts_obey_the_schemas() -> None:
              "reflect_successes": reflection(("T1", "T2"), 4, labelled=False),
              "merge": traced_edits(4), "mend": traced_edits(2), "rank": chosen(3, 2), "pace": paced(4),
              "slow_update": one_text("guidance"), "meta_skill": one_text("notes"),
+             "dream": variants(2, 4),
              "rewrite_suggestions": one_text("document"), "rewrite_attempts": one_text("document")}  # fmt: skip
     small = {name: short_reflection(("T1", "T2"), 2) for name in ("reflect_failures", "reflect_successes")}
     for prompts, forms in ((default_prompts(), shown), (small_prompts(), shown | small)):
