@@ -28,14 +28,17 @@ from skillopt_sleep.domain.sentences import Sentence
 from skillopt_sleep.domain.world import Progress
 from skillopt_sleep.errors import ConfigError, UsageError
 from skillopt_sleep.ingest import harvest
+from skillopt_sleep.ingest.remembered import clean_states
 from skillopt_sleep.ingest.silence import Place, silences
 from skillopt_sleep.models.base import Completion
 from skillopt_sleep.paths import Home
 from skillopt_sleep.redact import Redactor
 from skillopt_sleep.review import targets
+from skillopt_sleep.review.unsaid import redact_files
+from skillopt_sleep.store.again import note_applied, redact_again
 from skillopt_sleep.store.asked import uses
 from skillopt_sleep.store.engine import Store
-from skillopt_sleep.store.ledgers import Completions, Spending, spent
+from skillopt_sleep.store.ledgers import Completions, Spending, own_sessions, spent
 from skillopt_sleep.store.nights import nights
 from skillopt_sleep.store.sessions import agents_of
 
@@ -98,7 +101,7 @@ class LocalWorld:
 
     def __post_init__(self) -> None:
         self._began_ms = self.clock.now_ms()
-        self.redactor = Redactor((*self.config.redact.patterns, *map(_literal, self.config.redact.words)))
+        self.redactor = Redactor(self._patterns)
         self.backend = chosen_backend(self.config)
 
     def places(self) -> Sequence[Place]:
@@ -109,7 +112,11 @@ class LocalWorld:
         return [self._folders(agent) for agent in wanted]
 
     def harvest(self) -> HarvestCounts:
-        """Bring the store up to date with what is in these places, and say which of them gave nothing."""
+        """Bring the store up to date with what is in these places, and say which of them gave nothing.
+
+        Newer rules of redaction, and patterns that a person added, first go over what is there.
+        """
+        self._redact_again()
         places = self.places()
         counts = harvest(
             self.store,
@@ -120,9 +127,11 @@ class LocalWorld:
             max_sessions=self.max_sessions or self.config.harvest.max_sessions,
             lookback_ms=self.lookback_ms,
             exclude=self.config.harvest.exclude,
+            own_sessions=own_sessions(self.store),
             trouble=[trouble for place in places for trouble in place.trouble],
             progress=self._harvested,
         )
+        note_applied(self.store, self._patterns)
         others = sum(len(place.others) for place in places)
         return replace(
             counts,
@@ -130,6 +139,18 @@ class LocalWorld:
             skipped={**counts.skipped, **({"not a transcript": others} if others else {})},
             warnings=(*counts.warnings, *silences(self.store, places)),
         )
+
+    @property
+    def _patterns(self) -> tuple[str, ...]:
+        """What a person has redacted beyond the rules, as regular expressions."""
+        return (*self.config.redact.patterns, *map(_literal, self.config.redact.words))
+
+    def _redact_again(self) -> None:
+        clean = self.redactor.redact_many
+        done = redact_again(self.store, self.redactor, self._patterns, lambda states: clean_states(states, clean, {}))
+        if done["changed"] or done["words"]:
+            redact_files(self.home.reports, clean)
+            self.progress.say(f"newer rules of redaction changed {done['changed']} of {done['bodies']} stored texts")
 
     def _named(self, path: Path) -> Place:
         found, trouble, others = discover_loose([path])

@@ -124,7 +124,7 @@ def harvest(
     night.harvest_alone(call, tuple(loose or ()), tuple(agent or ()), since, max_sessions)
 
 
-def since_ms(text: str | None, now_ms: int) -> int | None:
+def since_ms(text: str | None, now_ms: int, where: str = "--since") -> int | None:
     """How far back `--since` looks, in ms before now: a span such as `72h`, or a date."""
     from skillopt_sleep.clock import parse_iso
     from skillopt_sleep.config.model import lookback_ms
@@ -135,5 +135,5 @@ def since_ms(text: str | None, now_ms: int) -> int | None:
         return max(now_ms - when, 0)
     span = lookback_ms(text)
     if span is None:
-        raise UsageError(f"{text!r} is no time", where="--since", remedy='Write "72h", "30d" or YYYY-MM-DD')
+        raise UsageError(f"{text!r} is no time", where=where, remedy='Write "72h", "30d" or YYYY-MM-DD')
     return span

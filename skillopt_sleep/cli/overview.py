@@ -25,6 +25,11 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "schedule": ("service", "Let the system start a night every night."),
     "daemon": ("service", "Stay, run a night every night, read new transcripts by day."),
     "doctor": ("begin", "Preconditions, each with a finding and a remedy."),
+    "export": ("keep", "Evidence for others, in one file that `verify` checks."),
+    "verify": ("keep", "Check all of the store, or an exported file."),
+    "forget": ("keep", "Forget a session, or a text wherever it stands."),
+    "prune": ("keep", "Remove what nothing refers to any more."),
+    "backup": ("keep", "A consistent copy of the store."),
     "config": ("begin", "The configuration in force, each value with its origin."),
 }
 """The module below `skillopt_sleep.cli` and one sentence, by command, in the order in which a newcomer meets them."""

@@ -12,7 +12,8 @@ from skillopt_sleep.cli.__main__ import run
 
 COMMANDS = (
     "", "init", "run", "harvest", "sessions", "tasks", "review", "adopt", "reject", "rollback", "status", "history",
-    "show", "schedule install", "schedule remove", "schedule show", "daemon", "doctor", "config show",
+    "show", "schedule install", "schedule remove", "schedule show", "daemon", "doctor",
+    "export", "verify", "forget", "prune", "backup", "config show",
 )  # fmt: skip
 
 HEAD = """\

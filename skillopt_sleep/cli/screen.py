@@ -194,6 +194,8 @@ def _pane(desk: Desk, width: int) -> Sequence[Text]:
     if desk.pane == "changes":
         return _changes(desk)
     caveats = [Text(caveat, "dim") for caveat in words.caveats(desk.edits)]
+    if gone := words.forgotten(desk.proposal):
+        caveats.insert(0, Text(gone, "yellow"))
     return [rule(words.rule_text(desk.focused), "bold"), *why_lines(desk.focused), *caveats]
 
 

@@ -261,6 +261,8 @@ class View:
         title = Text(one_line(words.title_of(proposal.document)), "bold")
         self._result(title.append(f"  {proposal.id}  {proposal.state}", "not bold dim"))
         self._result(Text(one_line(words.summary(proposal))))
+        if gone := words.forgotten(proposal):
+            self._result(Text(gone, "yellow"))
         for edit in by_number(proposal.edits):
             line = Text(f"\n {edit.n:>2} ").append_text(screen.rule(words.rule_text(edit), "bold"))
             self._result(line.append("  ").append_text(screen.tag(edit)))

@@ -100,6 +100,7 @@ class Proposal:
     state: ProposalState = ProposalState.STAGED
     created_ms: int = 0
     pins: tuple[Pin, ...] = ()
+    quotes_forgotten: bool = False  # it quoted what a person has had forgotten since
 
 
 @dataclass(frozen=True, slots=True)

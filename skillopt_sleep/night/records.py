@@ -17,7 +17,7 @@ from skillopt_sleep.redact import Redactor
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.evidence import save_trial, trial_steps, trials
 from skillopt_sleep.store.ledgers import Attempts
-from skillopt_sleep.store.mining import save_episodes, save_patterns, save_tasks
+from skillopt_sleep.store.mining import note_made_from, save_episodes, save_patterns, save_tasks
 from skillopt_sleep.store.mining import tasks as kept_tasks
 from skillopt_sleep.store.verdicts import ComparisonFacts, save_comparison
 
@@ -53,6 +53,12 @@ def keep_kinds(store: Store, night: str, kinds: Sequence[Pattern]) -> None:
 def trials_of(store: Store, project: str) -> list[Trial]:
     """The trials of a project's documents that still run."""
     return [trial for trial in trials(store, "running") if trial.document.scope == project]
+
+
+def keep_origin(store: Store, one: Subject) -> None:
+    """Keep which sessions a mined rule was made from."""
+    if one.pattern is not None:
+        note_made_from(store, one.rule, one.pattern.sessions)
 
 
 def keep_verdict(store: Store, night: str, one: Subject, live: str, candidate: str, verdict: Verdict) -> None:

@@ -100,6 +100,7 @@ def _planned(one: Subject) -> Edit:
 
 
 def _kept(world: World, night: str, one: Subject, done: Practised) -> TrialLine | None:
+    records.keep_origin(world.store, one)
     if done.candidate:
         records.keep_verdict(world.store, night, one, done.live, done.candidate, done.verdict)
     now = world.clock.now_ms()

@@ -89,7 +89,7 @@ def proposal_document(proposal: Proposal) -> Json:
         "headline": words.summary(proposal),
         "diff": unified(proposal),
         "edits": [edit_document(edit) for edit in by_number(proposal.edits)],
-        "evidence": evidence_document(proposal.verdict),
+        "evidence": evidence_document(proposal.verdict) | {"quotes_forgotten": proposal.quotes_forgotten},
         "needs": words.needs(proposal.verdict) or None,
     }
 

@@ -31,7 +31,7 @@ def save(report: NightReport, folder: Path) -> NightReport:
     named = replace(report, path=str(folder / f"{stem}.html"))
     texts = {"md": as_markdown(named), "json": as_json(named), "html": page(named)}
     for ending, text in texts.items():
-        _write(folder / f"{stem}.{ending}", text)
+        write_whole(folder / f"{stem}.{ending}", text)
     return named
 
 
@@ -147,7 +147,7 @@ def _read(report: NightReport) -> Iterable[str]:
     yield f"- {markdown(spent_line(report))}"
 
 
-def _write(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str) -> None:
     """Replace a file of ours in one step; mkstemp makes it 0600."""
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
     try:

@@ -198,6 +198,13 @@ def caveats(edits: Sequence[ProposedEdit]) -> tuple[str, ...]:
     return tuple(said)
 
 
+def forgotten(proposal: Proposal) -> str:
+    """What is to be known of a proposal whose quotes were forgotten, "" for any other."""
+    if not proposal.quotes_forgotten:
+        return ""
+    return "It quoted what you have had forgotten: that no longer speaks for it, and the next night measures anew."
+
+
 def summary(proposal: Proposal) -> str:
     """A proposal in a line: `2 rules supported, 1 not proven yet; would have saved 31 actions …`."""
     saved = stake_words(total(adoptable(proposal.edits)))

@@ -13,7 +13,7 @@ from sqlalchemy.dialects.sqlite import insert
 
 from skillopt_sleep.domain.proposals import Adoption, ProposalState, Written
 from skillopt_sleep.errors import StoreError
-from skillopt_sleep.store import bodies, files
+from skillopt_sleep.store import bodies, facts, files
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.proposals import place_of, set_state, target_of
 from skillopt_sleep.store.schema.adoption import adoption, adoption_target, root
@@ -43,6 +43,7 @@ class Adoptions:
             row |= {"edits": json.dumps(one.edits), "at_ms": one.at_ms}
             connection.execute(insert(adoption).values(row).on_conflict_do_update(index_elements=["id"], set_=row))
             self._keep_targets(connection, one)
+            facts.note(connection, "adoption", one.id, one.at_ms)
 
     def settle(self, one: Adoption) -> None:
         """Keep the final state of a known adoption and of its targets, and with it that of its proposal.
@@ -66,6 +67,7 @@ class Adoptions:
                     set_state(self._store, one.proposal, ProposalState.REJECTED, "rolled back")
             connection.execute(update(adoption).where(held).values(**values))
             self._keep_targets(connection, one)
+            facts.note(connection, "adoption", one.id, now)
 
     def unsettled(self) -> Sequence[Adoption]:
         """Adoptions in state `intent`, oldest first."""

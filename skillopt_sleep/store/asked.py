@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from sqlalchemy import Connection, func, select, update
@@ -53,15 +53,15 @@ def forget_asked(connection: Connection, nights: Collection[str], name: str) -> 
     """
     which = completion.c.night.in_(nights)
     rows = connection.execute(select(completion.c.asked, completion.c.reply).where(which)).all()
-    wanted = select(step.c.id, step.c.result).where(step.c.night_id.in_(nights), step.c.key.startswith(KINDS))
-    for row in connection.execute(wanted).all():
-        rest = json.dumps(_without(json.loads(row.result), name))
-        connection.execute(update(step).where(step.c.id == row.id).values(result=rest))
+    drop_kinds(connection, step.c.night_id.in_(nights), lambda kind: name in kind.get("sessions", ()))
     return [digest for row in rows for digest in row if digest is not None]
 
 
-def _without(result: Any, name: str) -> Any:
-    """The result of such a step without the kinds that a session is part of."""
-    if not isinstance(result, dict) or not isinstance(result.get("kinds"), list):
-        return result
-    return {**result, "kinds": [kind for kind in result["kinds"] if name not in kind.get("sessions", ())]}
+def drop_kinds(connection: Connection, which: Any, gone: Callable[[Any], bool]) -> None:
+    """Take kinds that a model found out of the steps that keep them."""
+    wanted = select(step.c.id, step.c.result).where(which, step.c.key.startswith(KINDS))
+    for row in connection.execute(wanted).all():
+        result = json.loads(row.result)
+        if isinstance(result, dict) and isinstance(result.get("kinds"), list):
+            rest = json.dumps({**result, "kinds": [kind for kind in result["kinds"] if not gone(kind)]})
+            connection.execute(update(step).where(step.c.id == row.id).values(result=rest))

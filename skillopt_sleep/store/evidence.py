@@ -1,14 +1,12 @@
-"""What outlives a night: trials, alpha, rejected edits, preferences, exposure, and the chained log of evidence."""
+"""What outlives a night: trials, alpha, rejected edits, preferences, exposure."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from skillopt_core.memory import Rejection
@@ -21,7 +19,6 @@ from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.schema.harvest import session
 from skillopt_sleep.store.schema.training import (
     alpha_spend,
-    evidence_log,
     exposure,
     preference,
     rejected,
@@ -30,9 +27,6 @@ from skillopt_sleep.store.schema.training import (
     trial,
     trial_step,
 )
-
-BEGINNING: Final = b"\0" * 32
-"""What the first entry of the evidence log names as its predecessor."""
 
 
 def save_trial(store: Store, one: Trial, steps: Sequence[TrialStep] = ()) -> None:
@@ -203,50 +197,3 @@ def rule_ledger(store: Store, rule_id: str) -> list[Mapping[str, Any]]:
     with store.read() as connection:
         found = connection.execute(wanted.where(exposure.c.rule_id == rule_id).order_by(session.c.started_ms))
         return [dict(row) for row in found.mappings()]
-
-
-@dataclass(frozen=True, slots=True)
-class LogEntry:
-    """One entry of the evidence log. `digest` covers all the rest, `previous` among it."""
-
-    sequence: int
-    previous: bytes
-    digest: bytes
-    kind: str
-    speaks_of: tuple[str, ...]
-    at_ms: int
-
-
-def log_evidence(store: Store, kind: str, speaks_of: Sequence[str]) -> bytes:
-    """Append to the evidence log: digests of what it speaks of, never bodies. Returns the entry's digest."""
-    with store.write() as connection:
-        return _append(connection, kind, tuple(speaks_of), store.clock.now_ms())
-
-
-def _append(connection: Connection, kind: str, speaks_of: tuple[str, ...], now: int) -> bytes:
-    last = select(evidence_log.c.digest).order_by(evidence_log.c.id.desc()).limit(1)
-    previous = connection.execute(last).scalar() or BEGINNING
-    digest = _chained(previous, kind, speaks_of, now)
-    row: dict[str, Any] = {"previous": previous, "digest": digest, "kind": kind, "at_ms": now}
-    connection.execute(evidence_log.insert(), row | {"speaks_of": json.dumps(speaks_of)})
-    return digest
-
-
-def _chained(previous: bytes, kind: str, speaks_of: Sequence[str], at_ms: int) -> bytes:
-    return hashlib.sha256(previous + json.dumps([kind, list(speaks_of), at_ms]).encode()).digest()
-
-
-def evidence(store: Store) -> list[LogEntry]:
-    """The whole log, in order."""
-    rows = store.rows(select(evidence_log).order_by(evidence_log.c.id))
-    return [LogEntry(r.id, r.previous, r.digest, r.kind, tuple(json.loads(r.speaks_of)), r.at_ms) for r in rows]
-
-
-def first_broken(entries: Sequence[LogEntry]) -> int | None:
-    """The sequence number of the first entry that is not what its chain says; None where all hold."""
-    previous = BEGINNING
-    for entry in entries:
-        if entry.previous != previous or entry.digest != _chained(previous, entry.kind, entry.speaks_of, entry.at_ms):
-            return entry.sequence
-        previous = entry.digest
-    return None

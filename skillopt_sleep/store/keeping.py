@@ -10,7 +10,7 @@ from typing import Any, Final
 from sqlalchemy import Column, Select, delete, exists, func, select, union_all
 
 from skillopt_sleep.errors import StoreError
-from skillopt_sleep.store import bodies, evidence, files
+from skillopt_sleep.store import bodies, evidence_log, facts, files
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.schema import metadata
 from skillopt_sleep.store.schema.harvest import body, event, stretch
@@ -46,12 +46,14 @@ def backup(store: Store, path: Path) -> dict[str, Any]:
 
 
 def verify(store: Store) -> list[Check]:
-    """Read all of the store: its pages and indexes, what refers to what, every body's digest, the evidence chain."""
+    """Read all of the store: its pages and indexes, what refers to what, every body's digest, the evidence chain, and
+    whether the figures and decisions that the chain speaks of are still what they were."""
     return [
         Check("pages and indexes", _integrity(store)),
         Check("references", _references(store)),
         Check("bodies", _bodies(store)),
         Check("evidence log", _chain(store)),
+        Check("figures and decisions", _facts(store)),
     ]
 
 
@@ -73,8 +75,15 @@ def _bodies(store: Store) -> str:
 
 
 def _chain(store: Store) -> str:
-    broken = evidence.first_broken(evidence.evidence(store))
+    broken = evidence_log.first_broken(evidence_log.entries(store))
     return "" if broken is None else f"entry {broken} is not what its chain says"
+
+
+def _facts(store: Store) -> str:
+    said = evidence_log.latest(evidence_log.entries(store))
+    with store.read() as connection:
+        wrong = facts.differing(connection, said)
+    return "" if not wrong else f"{len(wrong)} are not what the evidence log says, the first {wrong[0]}"
 
 
 def contents(store: Store) -> Iterator[tuple[bytes, bytes]]:

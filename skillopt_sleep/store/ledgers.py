@@ -12,9 +12,9 @@ from sqlalchemy.dialects.sqlite import insert
 from skillopt_core.types import Score, Trajectory
 from skillopt_sleep.domain.ledgers import AttemptKey, CompletionKey
 from skillopt_sleep.redact import Redacted
-from skillopt_sleep.store import bodies
+from skillopt_sleep.store import bodies, facts
 from skillopt_sleep.store.engine import Store
-from skillopt_sleep.store.schema.harvest import body
+from skillopt_sleep.store.schema.harvest import body, session
 from skillopt_sleep.store.schema.training import attempt, completion, spend
 
 Redact = Callable[[str], Redacted]
@@ -102,8 +102,13 @@ def _flag(value: int | None) -> bool | None:
 
 
 def note_session(store: Store, key: AttemptKey, native_id: str) -> None:
-    """Write down which session of its agent an attempt was: no harvest takes it for a person's."""
-    store.run(update(attempt).where(attempt.c.key == key.digest).values(native_session=native_id))
+    """Write down which session of its agent an attempt was: no harvest takes it for a person's.
+
+    One that was harvested already, while the attempt ran, is ours from now on.
+    """
+    with store.write() as connection:
+        connection.execute(update(attempt).where(attempt.c.key == key.digest).values(native_session=native_id))
+        connection.execute(update(session).where(session.c.native_id == native_id).values(origin="own"))
 
 
 def own_sessions(store: Store) -> frozenset[str]:
@@ -138,6 +143,7 @@ class Completions:
             new = insert(completion).values(**row)
             again = new.on_conflict_do_update(index_elements=["key"], set_=row, where=completion.c.reply.is_(None))
             connection.execute(again)
+            facts.note(connection, "completion", key.digest, row["at_ms"])
 
 
 class Spending:

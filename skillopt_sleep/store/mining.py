@@ -30,6 +30,8 @@ from skillopt_sleep.store.schema.mining import (
     task,
 )
 
+RULE: Final = "rule"
+"""The kind of a row of `derived` that says: the rule `of` was made from a pattern of this session."""
 _SESSION_IDS = select(session.c.name, session.c.id).where(session.c.name.in_(bindparam("names", expanding=True)))
 
 
@@ -92,7 +94,8 @@ def _keep_pattern(connection: Connection, one: Pattern, night: str) -> None:
         "last_night": night,
     }
     new = insert(pattern).values(**row, first_night=night)
-    connection.execute(new.on_conflict_do_update(index_elements=["id"], set_=row))
+    # What one session's forgetting retired comes back where others show it.
+    connection.execute(new.on_conflict_do_update(index_elements=["id"], set_=row | {"retired_ms": None}))
 
 
 def _sentence(one: Pattern) -> dict[str, Any] | None:
@@ -160,6 +163,15 @@ def _keep_members(connection: Connection, one: Pattern, frictions: Mapping[str, 
     sources = [{"session_id": ids[each], "kind": "pattern", "of": name} for each in one.sessions if each in ids]
     if sources:
         connection.execute(insert(derived).on_conflict_do_nothing(), sources)
+
+
+def note_made_from(store: Store, rule: str, sessions: Sequence[str]) -> None:
+    """Write down which sessions a rule was made from: forgetting one of them retires it."""
+    with store.write() as connection:
+        ids = _session_ids(connection, set(sessions)).values()
+        rows = [{"session_id": one, "kind": RULE, "of": rule} for one in ids]
+        if rows:
+            connection.execute(insert(derived).on_conflict_do_nothing(), rows)
 
 
 def save_tasks(store: Store, tasks: Sequence[KeptTask]) -> None:

@@ -16,7 +16,7 @@ from skillopt_sleep.domain.frictions import Quote, Stake
 from skillopt_sleep.domain.proposals import Decision, Pin, Proposal, ProposalState, ProposedEdit, Target
 from skillopt_sleep.errors import NotFound, StoreError
 from skillopt_sleep.redact import Redacted
-from skillopt_sleep.store import bodies
+from skillopt_sleep.store import bodies, facts
 from skillopt_sleep.store.documents import document_of, document_row, keep_version
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.schema.adoption import decision, proposal, proposal_edit, proposal_target
@@ -36,19 +36,20 @@ def save_proposal(store: Store, one: Proposal) -> None:
         row: dict[str, Any] = {"id": one.id, "night_id": one.night, "base_digest": one.base_digest, "base": base}
         row |= {"skill_id": document_row(connection, one.document), "candidate": candidate, "state": str(one.state)}
         row |= {"comparison_id": _verdict(connection, one, one.id, one.verdict, now), "changed_ms": now}
-        row |= {"created_ms": one.created_ms}
+        row |= {"created_ms": one.created_ms, "quotes_forgotten": int(one.quotes_forgotten)}
         connection.execute(insert(proposal).values(row).on_conflict_do_update(index_elements=["id"], set_=row))
         _keep_pins(connection, one)
         connection.execute(delete(proposal_edit).where(proposal_edit.c.proposal_id == one.id))
         for place, each in enumerate(one.edits):
             _keep_edit(connection, one, place, each, now)
+        facts.note(connection, "proposal", one.id, now)
 
 
 def _verdict(connection: Connection, one: Proposal, name: str, verdict: Verdict, now: int) -> str:
     """The verdict's row, under the proposal's name: the very numbers that a person is shown."""
-    facts = ComparisonFacts(f"v-{name}", one.base_digest, "", mode="shown", night=one.night)
-    keep_verdict(connection, facts, verdict, now)
-    return facts.id
+    about = ComparisonFacts(f"v-{name}", one.base_digest, "", mode="shown", night=one.night)
+    keep_verdict(connection, about, verdict, now)
+    return about.id
 
 
 def _keep_pins(connection: Connection, one: Proposal) -> None:
@@ -74,7 +75,7 @@ def target_of(row: Any) -> Target:
 
 def _keep_edit(connection: Connection, one: Proposal, place: int, each: ProposedEdit, now: int) -> None:
     if each.rule:
-        title = {"title": each.title, "predicate": each.predicate}
+        title = {"title": each.title, "predicate": each.predicate, "state": "tried"}
         new = insert(rule).values(id=each.rule, skill_id=document_row(connection, one.document), first_ms=now, **title)
         connection.execute(new.on_conflict_do_update(index_elements=["id"], set_=title))
     number = _edit_row(connection, one, each, now)
@@ -160,6 +161,7 @@ def _proposal(connection: Connection, row: Any, said: Mapping[bytes, bytes]) -> 
         state=ProposalState(row.state),
         created_ms=row.created_ms,
         pins=tuple(Pin(target_of(pin), pin.digest) for pin in connection.execute(pins)),
+        quotes_forgotten=bool(row.quotes_forgotten),
     )
 
 
@@ -209,7 +211,8 @@ def decide(store: Store, made: Decision) -> None:
     with store.write() as connection:
         row: dict[str, Any] = {"proposal_id": made.proposal, "edits": json.dumps(made.edits), "choice": made.choice}
         row |= {"by_whom": made.by, "why": made.why, "unproven": int(made.unproven), "at_ms": made.at_ms}
-        connection.execute(decision.insert(), row)
+        number = connection.execute(decision.insert(), row).inserted_primary_key
+        facts.note(connection, "decision", number[0] if number else 0, store.clock.now_ms())
         every = select(proposal_edit.c.n).where(proposal_edit.c.proposal_id == made.proposal)
         whole = set(connection.execute(every).scalars()) <= set(made.edits) or not made.edits
         if made.choice == "reject" and whole:

@@ -47,6 +47,10 @@ _AGENTS: Final = Statement(
     "SELECT DISTINCT s.agent FROM session AS s JOIN project AS p ON p.id = s.project_id "
     "WHERE p.root = ? AND s.origin = 'interactive' AND s.forgotten_ms IS NULL"
 )
+_ENDED: Final = Statement(
+    "SELECT name FROM session WHERE forgotten_ms IS NULL AND coalesce(ended_ms, started_ms, first_seen_ms) < ? "
+    "ORDER BY coalesce(ended_ms, started_ms, first_seen_ms), name"
+)
 _PROJECTS: Final = Statement(
     "SELECT p.root, count(*), min(s.started_ms), max(s.ended_ms) FROM session AS s "
     "JOIN project AS p ON p.id = s.project_id WHERE s.twin_of IS NULL AND s.forgotten_ms IS NULL "
@@ -90,6 +94,12 @@ def session_documents(store: Store, origin: str = "interactive", name: str | Non
     origins = ORIGINS if origin == "all" or name is not None else (origin,)
     for row in _listed(store, name, None, None, origins):
         yield _document(store, row)
+
+
+def ended_before(store: Store, at_ms: int) -> list[str]:
+    """Our ids of sessions, of whatever origin, in which nothing was said since; the oldest first."""
+    with store.read():
+        return [name for (name,) in _ENDED.run(store.driver, at_ms).fetchall()]
 
 
 def projects(store: Store) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from sqlalchemy.dialects.sqlite import insert
 
 from skillopt_core.types import Outcome, UnitScore, Verdict
 from skillopt_sleep.domain.ledgers import AttemptKey
+from skillopt_sleep.store import facts
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.schema.training import attempt, comparison, comparison_unit, pair
 
@@ -50,13 +51,13 @@ _SAME_TOO: Final = ("opened", "evidence", "needs", "repeats")
 """Columns that are called like the verdict's own fields."""
 
 
-def save_comparison(store: Store, facts: ComparisonFacts, verdict: Verdict, pairs: Sequence[PairRow] = ()) -> None:
+def save_comparison(store: Store, about: ComparisonFacts, verdict: Verdict, pairs: Sequence[PairRow] = ()) -> None:
     """Keep a comparison with its verdict, units and pairs; one of the same id is replaced."""
     with store.write() as connection:
-        keep_verdict(connection, facts, verdict, store.clock.now_ms())
-        connection.execute(delete(pair).where(pair.c.comparison_id == facts.id))
+        keep_verdict(connection, about, verdict, store.clock.now_ms())
+        connection.execute(delete(pair).where(pair.c.comparison_id == about.id))
         if pairs:
-            connection.execute(pair.insert(), [_pair(connection, facts.id, one) for one in pairs])
+            connection.execute(pair.insert(), [_pair(connection, about.id, one) for one in pairs])
 
 
 def _pair(connection: Connection, name: str, one: PairRow) -> dict[str, Any]:
@@ -67,21 +68,22 @@ def _pair(connection: Connection, name: str, one: PairRow) -> dict[str, Any]:
     return row | {"live_attempt": found.get(keys[0]), "candidate_attempt": found.get(keys[1])}
 
 
-def keep_verdict(connection: Connection, facts: ComparisonFacts, verdict: Verdict, now: int) -> None:
+def keep_verdict(connection: Connection, about: ComparisonFacts, verdict: Verdict, now: int) -> None:
     """Write the comparison's row and those of its units."""
     row: dict[str, Any] = {name: getattr(verdict, name) for name in (*_SAME, *_SAME_TOO)}
-    row |= {"id": facts.id, "night": facts.night, "a": facts.live, "b": facts.candidate, "mode": facts.mode}
-    row |= {"family": facts.family, "nth": facts.t, "tasks": facts.tasks, "agent": facts.agent, "ended_ms": now}
-    row |= {"models": json.dumps(facts.models), "boundaries": json.dumps(facts.boundaries)}
+    row |= {"id": about.id, "night": about.night, "a": about.live, "b": about.candidate, "mode": about.mode}
+    row |= {"family": about.family, "nth": about.t, "tasks": about.tasks, "agent": about.agent, "ended_ms": now}
+    row |= {"models": json.dumps(about.models), "boundaries": json.dumps(about.boundaries)}
     row |= {"verdict": str(verdict.outcome), "deterministic": int(verdict.deterministic)}
     row |= dict(zip(("low", "high"), verdict.interval or (None, None), strict=True))
     row |= {"counts": json.dumps(dict(verdict.counts)), "bets": json.dumps(verdict.bets)}
-    row["begun_ms"] = now if facts.begun_ms is None else facts.begun_ms
+    row["begun_ms"] = now if about.begun_ms is None else about.begun_ms
     connection.execute(insert(comparison).values(row).on_conflict_do_update(index_elements=["id"], set_=row))
-    connection.execute(delete(comparison_unit).where(comparison_unit.c.comparison_id == facts.id))
-    units = [_unit(facts.id, n, unit) for n, unit in enumerate(verdict.units)]
+    connection.execute(delete(comparison_unit).where(comparison_unit.c.comparison_id == about.id))
+    units = [_unit(about.id, n, unit) for n, unit in enumerate(verdict.units)]
     if units:
         connection.execute(comparison_unit.insert(), units)
+    facts.note(connection, "verdict", about.id, now)
 
 
 def _unit(name: str, n: int, unit: UnitScore) -> dict[str, Any]:

@@ -43,6 +43,11 @@ OPTIONS = {
     "schedule remove": "--systemd --cron --launchd",
     "schedule show": "--systemd --cron --launchd",
     "doctor": "--as-scheduled --fix",
+    "export": "--proposal --force",
+    "verify": "",
+    "forget": "--match",
+    "prune": "--older-than",
+    "backup": "",
     "config show": "",
 }
 REPEATED = ("run --preferences", "run --from", "harvest --from", "harvest --agent", "adopt --edit", "adopt --target")

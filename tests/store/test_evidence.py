@@ -12,7 +12,7 @@ from skillopt_core.types import Edit, Outcome
 from skillopt_sleep.clock import FixedClock
 from skillopt_sleep.domain.trials import Trial, TrialStep
 from skillopt_sleep.redact import Redacted
-from skillopt_sleep.store import evidence
+from skillopt_sleep.store import evidence, evidence_log
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.failures import Conflict
 
@@ -107,11 +107,11 @@ def test_a_session_counts_once_in_a_rules_ledger(store: Store) -> None:
 
 
 def test_a_changed_entry_breaks_the_chain_where_it_is(store: Store) -> None:
-    digests = [evidence.log_evidence(store, "verdict", [f"c-{n}"]) for n in range(4)]
-    entries = evidence.evidence(store)
+    digests = [evidence_log.log_evidence(store, "verdict", [f"c-{n}"]) for n in range(4)]
+    entries = evidence_log.entries(store)
     assert [entry.digest for entry in entries] == digests
-    assert evidence.first_broken(entries) is None
+    assert evidence_log.first_broken(entries) is None
     for n, change in ((2, {"kind": "other"}), (3, {"at_ms": 1}), (1, {"speaks_of": ("c-9",)})):
         changed = [replace(entry, **change) if entry.sequence == n else entry for entry in entries]
-        assert evidence.first_broken(changed) == n
-    assert evidence.first_broken([entry for entry in entries if entry.sequence != 2]) == 3
+        assert evidence_log.first_broken(changed) == n
+    assert evidence_log.first_broken([entry for entry in entries if entry.sequence != 2]) == 3

@@ -14,6 +14,8 @@ import pytest
 
 from skillopt_harvesters import Batch, Cursor, Source, discover, read
 from skillopt_sleep.clock import FixedClock
+from skillopt_sleep.domain.ledgers import CompletionKey
+from skillopt_sleep.domain.proposals import Decision
 from skillopt_sleep.domain.tasks import KeptTask, TaskCheck
 from skillopt_sleep.errors import NotFound, StoreError, UsageError
 from skillopt_sleep.ingest import harvest
@@ -21,9 +23,10 @@ from skillopt_sleep.redact import RULES_VERSION, Redactor
 from skillopt_sleep.store import again, keeping, mining
 from skillopt_sleep.store.adoptions import Adoptions
 from skillopt_sleep.store.engine import Store
-from skillopt_sleep.store.evidence import log_evidence
+from skillopt_sleep.store.evidence_log import log_evidence
 from skillopt_sleep.store.forgetting import forget_session, forget_text
-from skillopt_sleep.store.proposals import find_proposal, save_proposal
+from skillopt_sleep.store.ledgers import Completions
+from skillopt_sleep.store.proposals import decide, find_proposal, save_proposal
 
 WORD = "Quetzalcoatl"
 
@@ -88,23 +91,34 @@ def test_a_sound_store_verifies(store: Store, home: Path, redactor: Redactor, cl
     talk(home, "one", "hello there", "and again " * 500)
     take_in(store, home, redactor, clock)
     log_evidence(store, "verdict", ["c-1"])
-    assert [check.finding for check in keeping.verify(store)] == [""] * 4
+    assert [check.finding for check in keeping.verify(store)] == [""] * 5
 
 
 @pytest.mark.parametrize(
     ("broken", "name"),
     [
         ("UPDATE body SET bytes = x'00', codec = 'raw'", "bodies"),
-        ("UPDATE evidence_log SET kind = 'other'", "evidence log"),
+        ("UPDATE evidence_log SET at_ms = at_ms + 1", "evidence log"),
         ("UPDATE event SET stretch_id = 99", "references"),
+        ("UPDATE comparison SET e = 99 WHERE id = 'v-p-1-2'", "figures and decisions"),
+        ("UPDATE comparison_unit SET d = -d", "figures and decisions"),
+        ("UPDATE proposal SET base_digest = 'x'", "figures and decisions"),
+        ("UPDATE decision SET choice = 'adopt'", "figures and decisions"),
+        ("DELETE FROM decision", "figures and decisions"),
+        ("UPDATE adoption_target SET path = 'elsewhere'", "figures and decisions"),
+        ("UPDATE completion SET model = 'another'", "figures and decisions"),
     ],
 )
 def test_what_was_changed_behind_our_back_is_found(
-    store: Store, home: Path, redactor: Redactor, clock: FixedClock, broken: str, name: str
+    store: Store, home: Path, redactor: Redactor, clock: FixedClock, filled: ModuleType, broken: str, name: str
 ) -> None:
     talk(home, "one", "hello there")
     take_in(store, home, redactor, clock)
-    log_evidence(store, "verdict", ["c-1"])
+    save_proposal(store, filled.proposal(filled.night(store).id))
+    decide(store, Decision("p-1", "defer", (1, 2), 5))
+    Adoptions(store).intend(filled.adoption())
+    Completions(store, redactor.redact).save(CompletionKey("n", "optimizer", "m", "d"), "Why?", "So.", "ok")
+    assert all(check.sound for check in keeping.verify(store))
     with closing(sqlite3.connect(store.path)) as raw:
         raw.execute(broken)
         raw.commit()
@@ -217,7 +231,7 @@ def test_newer_rules_take_out_what_older_ones_left(
     assert [text for text in texts if "redacted" not in text] == ["and more", "nothing in here"]
     assert "redacted" in mining.tasks(store)[0].prompt
     assert find_proposal(store, "p-1").candidate == filled.proposal("n").candidate
-    assert again.redact_again(store, stricter) == {"bodies": 0, "changed": 0}
+    assert again.redact_again(store, stricter) == {"bodies": 0, "changed": 0, "words": 0}
     assert all(check.sound for check in keeping.verify(store))
 
 
