@@ -32,14 +32,15 @@ ERRORS = ("api_error", "error", "api_refusal", "model_refusal_fallback")
 
 
 class State(msgspec.Struct):
-    """`again`: what was typed when, and its key. `names`: records that a session id stands in. `aside` and `main`:
-    records of sub-agents and of the conversation."""
+    """`again`: what was typed when, and its key. `below`: what prompts follow on, and their keys (`claude_rewind`).
+    `names`: records that a session id stands in. `aside` and `main`: records of sub-agents and of the conversation."""
 
     talk: Conversation
     skills: dict[str, Event] = {}
     queue: list[Queued] = []
     names: dict[str, int] = {}
     again: dict[str, str] = {}
+    below: dict[str, str] = {}
     aside: int = 0
     main: int = 0
     machine: bool = False

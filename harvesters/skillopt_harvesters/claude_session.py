@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import msgspec
 
+from skillopt_harvesters import claude_rewind, clip
 from skillopt_harvesters import claude_shapes as shapes
-from skillopt_harvesters import clip
 from skillopt_harvesters.bytestream import digest
 from skillopt_harvesters.claude_records import IMAGE, ClaudeRecords, State
 from skillopt_harvesters.claude_shapes import Block, Record, contents
@@ -122,6 +122,19 @@ class ClaudeFold(ClaudeRecords):
         event = self.once(self.event(record, kind, Author.PERSON, clip.words(text)))
         if event is not None:
             self.prompt(event)
+            self.rewound(record, event.key)
+
+    def rewound(self, record: Record, key: str) -> None:
+        """Take back what the person gave up by going back to an earlier place and typing something else there."""
+        reason = self.events[key].kind is Kind.REJECTION
+        given_up = claude_rewind.given_up(self.s.below, claude_rewind.parent_of(self.written()), key, kept=reason)
+        if given_up is None:
+            return
+        for name in given_up:
+            self.withdraw(name)
+        self.skipped["rewound prompt"] += len(given_up)
+        event = self.event(record, Kind.FEEDBACK, Author.PERSON)
+        self.emit(msgspec.structs.replace(event, key=f"{key}:undone", head="turns undone"))
 
     def planned(self, record: Record, found: list[Words]) -> None:
         """A plan handed over: approved by the person, written by a model."""

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from skillopt_harvesters.bytestream import PlainStream, Stream, TooLong, digest_before, open_regular, windows
+from skillopt_harvesters.bytestream import PlainStream, Stream, TooLong, Window, digest_before, open_regular, windows
 from skillopt_harvesters.jsonl import Line, RecordReader, Stretch
 from skillopt_harvesters.model import Batch, Cursor, Event, SessionFacts, Source, Trouble, Usage
 
@@ -63,6 +63,7 @@ class Fold(Generic[T]):
         self.understood = 0
         self.unknown = 0
         self.start = self.end = 0
+        self.window: Window | None = None
         self.stamp: str | int | float | None = None
         self._stamped: str | int | float | None = None
         self._ms: int | None = None
@@ -78,6 +79,11 @@ class Fold(Generic[T]):
 
     def state(self) -> bytes:
         raise NotImplementedError
+
+    def written(self) -> bytes:
+        """The record at hand as it stands in its file."""
+        window = self.window
+        return window.buffer[self.start - window.offset : self.end - window.offset] if window else b""
 
     def emit(self, event: Event) -> None:
         """An event, in place of an earlier one of its key."""
@@ -260,6 +266,7 @@ def batches(
         else:
             stretch = reader.decode(window, following is None)
             advance = stretch.advance
+            fold.window = window
             fold.add(stretch)
         if following is None and stream.trouble:
             fold.warn(0, stream.trouble)

@@ -23,11 +23,14 @@ FIELDS = ("prompts", "calls", "errors", "refusals")
 TABLE = Path(__file__).parent / "expected_counts.tsv"
 APPROVED = "approved plan written as a refusal"
 EXPLAINED = {
+    # one stands on a branch that was given up
+    "claude/kvsankar__agent-history/forks/claude_forked_session.jsonl": {"prompts": -1},
     "codex/kvsankar__agent-history/rejections/codex_with_escalation.jsonl": {"refusals": 2},
     # all ids of this fixture were replaced by one text, so that its records cannot be told apart
     "copilot-cli/jazzyalex__agent-sessions/small.jsonl": {"errors": -1},
 }
-"""What the harvesters count beyond the script: it knows nothing of calls that asked to leave the sandbox."""
+"""What the harvesters count beyond the script: it knows nothing of branches, and of calls that asked to
+leave the sandbox."""
 
 
 def folder_of(path: Path, base: Path) -> str:
