@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from skillopt_core.memory import normalised
-from skillopt_core.protocols import Dreamer
+from skillopt_core.protocols import Critic, Dreamer
 from skillopt_core.types import Missing, Task, TaskSet
+
+if TYPE_CHECKING:
+    from skillopt_core.run import Run
 
 DREAM: Final = "dream"
 """The origin of a made-up task."""
@@ -23,38 +26,42 @@ LONGEST: Final = 4
 _KEPT: Final = re.compile(r"\d+(?:[.,:]\d+)*|`[^`\n]+`|\"[^\"\n]+\"|“[^”\n]+”|https?://\S+|[\w.+-]+@[\w.-]+\w")
 
 
-def with_dreams(tasks: TaskSet, dreamer: Dreamer, factor: int) -> tuple[TaskSet, Mapping[str, int]]:
-    """The same splits with up to `factor` variants behind each real train task, and what was lost, by reason.
+def dream(critic: Critic, run: Run, tasks: TaskSet, factor: int) -> TaskSet:
+    """The same splits with up to `factor` variants of each train task, kept in `past`: a step adds those of its own.
 
-    Gate and audit are as they were. Ids of variants are the original's with `~1`, `~2` …; their unit is the
-    original's, or its id where it has none.
+    Splits, steps and looks are as they were. What was lost is counted by reason. Raises `Exhausted`.
     """
-    lost: Counter[str] = Counter()
-    real = [task for task in tasks.train if task.origin != DREAM]
-    if factor < 1 or not real:
-        return tasks, lost
-    answers = dreamer.dream(real, factor)
-    train: list[Task] = []
-    for task, answer in zip(real, answers, strict=True):
-        train.append(replace(task, unit=task.unit or task.id))
+    if factor < 1 or not tasks.train:
+        return tasks
+    if not isinstance(critic, Dreamer):
+        run.count("dreams: this optimizer makes up none")
+        return tasks
+    found: list[Task] = []
+    for task, answer in zip(tasks.train, critic.dream(tasks.train, factor), strict=True):
         if isinstance(answer, Missing):
-            lost[answer.reason] += 1
+            run.count(f"critic: {answer.reason}")
         else:
-            train += _variants(task, answer, factor, lost)
-    return replace(tasks, train=tuple(train)), lost
+            found += _variants(task, answer[:factor], run)
+    return replace(tasks, past=(*tasks.past, *found))
 
 
-def _variants(task: Task, prompts: Sequence[str], factor: int, lost: Counter[str]) -> list[Task]:
+def twin_of(task: Task) -> str:
+    """The unit of a task and its dreams: its own, or its id where it has none."""
+    return task.unit or task.id
+
+
+def _variants(task: Task, prompts: Sequence[str], run: Run) -> list[Task]:
+    """Ids of variants are the original's with `~1`, `~2` …"""
     known = {normalised(task.prompt)}
     found: list[Task] = []
-    for prompt in prompts[:factor]:
+    for prompt in prompts:
         why = _unfit(task.prompt, prompt, known)
         if why:
-            lost[why] += 1
+            run.count(f"dreams: {why}")
             continue
         known.add(normalised(prompt))
-        name, unit = f"{task.id}~{len(found) + 1}", task.unit or task.id
-        found.append(replace(task, id=name, unit=unit, prompt=prompt.strip(), origin=DREAM))
+        name = f"{task.id}~{len(found) + 1}"
+        found.append(replace(task, id=name, unit=twin_of(task), prompt=prompt.strip(), origin=DREAM))
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from skillopt_core.aggregate import aggregate
 from skillopt_core.consolidate import consolidate
 from skillopt_core.defaults import AdmitAll, CountedDraws, Silent
+from skillopt_core.dreams import dream
 from skillopt_core.memory import Memory
 from skillopt_core.protocols import Critic, Draws, Environment, Exhausted, Gate, Observer, Screen, Updater
 from skillopt_core.recall import batch_of
@@ -41,6 +42,7 @@ def evolve(
     run = Run(skill, memory or Memory(), observer or Silent())
     tasks, screen, draws = tasks.disjoint(), screen or AdmitAll(), draws or CountedDraws()
     try:
+        tasks = dream(critic, run, tasks, schedule.dreams)
         for step in run.planned(schedule, tasks.train):
             seen = rollout(environment, run.skill, batch_of(step, tasks), draws, step.rollouts)
             patches = reflect(critic, run, seen, step.edit_budget)

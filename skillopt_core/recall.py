@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from skillopt_core.dreams import DREAM, twin_of
 from skillopt_core.schedule import PlannedStep
 from skillopt_core.types import Task, TaskSet
 
@@ -20,18 +21,25 @@ _TINY: Final = 1e-12
 
 
 def batch_of(step: PlannedStep, tasks: TaskSet) -> list[Task]:
-    """The step's own train tasks, and behind them the most similar of the others and of the past, each once.
+    """The step's own train tasks, their dreams, and behind them the most similar of the others and of the past.
 
-    At most `step.recall` a task of the batch; twins of one that is there already are not recalled.
+    At most `step.recall` a task of the batch, each once; twins of one that is there already are not recalled.
     """
     own = step.batch(tasks.train)
-    if not step.recall:
-        return own
+    units = {twin_of(task) for task in own}
+    dreamt = [task for task in tasks.past if task.origin == DREAM and task.unit in units]
+    return own + dreamt + _recalled(own, step.recall, tasks)
+
+
+def _recalled(own: Sequence[Task], k: int, tasks: TaskSet) -> list[Task]:
+    if not k:
+        return []
     there = {key for task in own for key in task.keys}
-    pool = [task for task in (*tasks.train, *tasks.past) if not there & task.keys]
+    past = (task for task in tasks.past if task.origin != DREAM)
+    pool = [task for task in (*tasks.train, *past) if not there & task.keys]
     found = Similar([task.prompt for task in pool])
-    chosen = {n for task in own for n in found.to(task.prompt, step.recall)}
-    return own + [pool[n] for n in sorted(chosen)]
+    chosen = {n for task in own for n in found.to(task.prompt, k)}
+    return [pool[n] for n in sorted(chosen)]
 
 
 class Similar:

@@ -50,7 +50,8 @@ class Schedule:
     `most + (least - most) x`, cosine `least + (most - least)(1 + cos pi x)/2`, rounded, never below `least`;
     autonomous leaves the number to the optimizer, at most `most`. `patience` stops after so many steps in a row that
     kept nothing, None never. `slow_update` is the number of tasks that the end of an epoch looks back at, 0 for none;
-    `meta` keeps notes; `recall` adds so many similar past tasks to each train task of a step.
+    `meta` keeps notes; `recall` adds so many similar past tasks to each train task of a step, `dreams` so many other
+    wordings of it, made up by the optimizer.
     """
 
     kind: Kind = "cosine"
@@ -65,6 +66,7 @@ class Schedule:
     slow_update: int = 20
     meta: bool = True
     recall: int = 0
+    dreams: int = 0
 
     def __post_init__(self) -> None:
         if min(self.epochs, self.least, self.most) < 0 or min(self.batch, self.accumulation, self.rollouts) < 1:

@@ -62,7 +62,7 @@ class TaskSet:
     """The three splits (gate.md, unit): disjoint by unit, session and id, else `disjoint()` makes them so.
 
     The critic sees `train` alone; `gate` decides; `audit` is looked at once, at the end. Any of them may be empty.
-    `past` are earlier tasks that a step may recall beside its own (recall.py), an archive and no split.
+    `past` is no split: earlier tasks and dreams that a step may have beside its own train tasks (recall.py).
     """
 
     train: tuple[Task, ...] = ()

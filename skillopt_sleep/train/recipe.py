@@ -62,6 +62,12 @@ class Recipe(BaseModel):
     rollouts_k: Annotated[int, Field(ge=1, le=100)] = Field(
         default=1, description="Independent attempts at each train task; from 3 on good and bad runs are contrasted."
     )
+    recall_k: Annotated[int, Field(ge=0)] = Field(
+        default=0, description="Similar train tasks of other steps that are added to each task of a step."
+    )
+    dream_factor: Annotated[int, Field(ge=0, le=20)] = Field(
+        default=0, description="Other wordings of each train task that the optimizer makes up; in train alone."
+    )
     learning_rate: Annotated[int, Field(ge=0, le=100)] = Field(default=4, description="Edits of the first step.")
     min_learning_rate: Annotated[int, Field(ge=0, le=100)] = Field(default=2, description="Where it falls to.")
     lr_scheduler: Literal["constant", "linear", "cosine", "autonomous"] = Field(
@@ -141,6 +147,8 @@ class Recipe(BaseModel):
             seed=self.seed,
             slow_update=self.slow_update,
             meta=self.meta_skill,
+            recall=self.recall_k,
+            dreams=self.dream_factor,
         )
 
     def reward(self) -> Metric:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillopt_core import LookGate, ModelCritic, Schedule, Skill, Task, TaskSet, evolve
-from skillopt_core.dreams import DREAM, with_dreams
+from skillopt_core import LookGate, Memory, ModelCritic, Schedule, Skill, Task, TaskSet, evolve
+from skillopt_core.defaults import Silent
+from skillopt_core.dreams import DREAM, dream
 from skillopt_core.protocols import Dreamer
 from skillopt_core.recall import Similar, batch_of
+from skillopt_core.rollout import Seen
+from skillopt_core.run import Run
+from skillopt_core.schedule import PlannedStep
 from skillopt_core.scripted import ScriptedCritic, ScriptedEnvironment
-from skillopt_core.types import Edit, Missing, Score
+from skillopt_core.types import Edit, Missing, Outcome, Patch, Score, Verdict
+from skillopt_core.update import Candidate
 
 TRAIN = (Task("a", "rename the column in the billing table"), Task("b", "write a poem about autumn"))
 PAST = (
@@ -103,23 +108,33 @@ class Paraphraser:
 REAL = Task("a", 'Name 3 risks of "Plan B" in `notes.md`.', payload="checks")
 
 
+def dreamt(tasks: TaskSet, critic: object, factor: int) -> tuple[TaskSet, Mapping[str, int]]:
+    run = Run(Skill("# T\n"), Memory(), Silent())
+    found = dream(critic, run, tasks, factor)  # type: ignore[arg-type]
+    run.record(PlannedStep(0, 0, 0, 0, 0), Seen(), Candidate(run.skill, Patch()), Verdict(Outcome.NO_CHANGE, ""))
+    return found, run.steps[0].events
+
+
 def test_dreams_are_twins_of_their_originals_in_train_alone() -> None:
     said = ['What are 3 risks of "Plan B"? See `notes.md`.', 'List "Plan B" risks, 3 of them, from `notes.md`', "extra"]
-    tasks, lost = with_dreams(TaskSet((REAL, TRAIN[1]), GATE, GATE), Paraphraser([said, Missing("cut off")]), 2)
-    real, dreamt = ("real", "checks"), (DREAM, "checks")
-    assert [(task.id, task.unit) for task in tasks.train] == [("a", "a"), ("a~1", "a"), ("a~2", "a"), ("b", "b")]
-    assert [(task.origin, task.payload) for task in tasks.train] == [real, dreamt, dreamt, ("real", None)]
-    assert (tasks.gate, tasks.audit) == (GATE, GATE)
-    assert lost == {"cut off": 1}
-    once_more = Paraphraser([said, []])
-    again, _ = with_dreams(tasks, once_more, 1)
-    assert [task.id for task in again.train] == ["a", "a~1", "b"]
-    assert once_more.asked == ["a", "b"]  # nobody dreams of a dream
+    before = TaskSet((REAL, TRAIN[1]), GATE, GATE)
+    tasks, lost = dreamt(before, Paraphraser([said, Missing("cut off")]), 2)
+    assert (tasks.train, tasks.gate, tasks.audit) == (before.train, GATE, GATE)  # the same steps, the same looks
+    assert [(task.id, task.unit, task.origin, task.payload) for task in tasks.past] == [
+        ("a~1", "a", DREAM, "checks"),
+        ("a~2", "a", DREAM, "checks"),
+    ]
+    assert lost == {"critic: cut off": 1}
+    assert recalled(0, tasks) == ["a", "b", "a~1", "a~2"]
+    (first, second) = Schedule(epochs=1, batch=1).steps(2)
+    both = [[task.id for task in batch_of(step, tasks)] for step in (first, second)]
+    assert sorted(both) == [["a", "a~1", "a~2"], ["b"]]
+    assert recalled(9, tasks) == ["a", "b", "a~1", "a~2"]  # nothing is recalled that is a dream
 
 
 def test_a_dream_is_never_held_out() -> None:
-    dream = replace(REAL, id="z~1", origin=DREAM)
-    tasks = TaskSet((), (dream, *GATE), (dream,)).disjoint()
+    made_up = replace(REAL, id="z~1", origin=DREAM)
+    tasks = TaskSet((), (made_up, *GATE), (made_up,)).disjoint()
     assert (tasks.gate, tasks.audit) == (GATE, ())
 
 
@@ -137,15 +152,26 @@ def test_a_dream_is_never_held_out() -> None:
     ],
 )
 def test_a_variant_that_asks_for_something_else_is_dropped_and_counted(variant: str) -> None:
-    tasks, lost = with_dreams(TaskSet((REAL,)), Paraphraser([[variant]]), 1)
-    assert [task.id for task in tasks.train] == ["a"]
+    tasks, lost = dreamt(TaskSet((REAL,)), Paraphraser([[variant]]), 1)
+    assert tasks.past == ()
     assert sum(lost.values()) == 1
 
 
-def test_without_a_factor_nobody_is_asked() -> None:
+def test_who_cannot_dream_is_not_asked_and_that_is_said() -> None:
     nobody = Paraphraser([])
-    assert with_dreams(TaskSet(TRAIN), nobody, 0) == (TaskSet(TRAIN), {})
+    assert dreamt(TaskSet(TRAIN), nobody, 0) == (TaskSet(TRAIN), {})
     assert not nobody.asked
+    assert dreamt(TaskSet(TRAIN), object(), 2) == (TaskSet(TRAIN), {"dreams: this optimizer makes up none": 1})
+
+
+def test_a_run_dreams_once_and_attempts_its_dreams_in_train() -> None:
+    class Both(ScriptedCritic):
+        dream = Paraphraser([["call the column of the billing table by another name"], []]).dream
+
+    environment = ScriptedEnvironment(lambda task, skill, draw: Score(0.0, 0.0))
+    schedule = Schedule(epochs=2, dreams=1, slow_update=0)
+    evolve(Skill("# T\n"), TaskSet(TRAIN, GATE), environment, Both([]), LookGate(), schedule)
+    assert [task for task, *_ in environment.asked] == ["a", "b", "a~1"] * 2
 
 
 def test_a_model_dreams_a_minibatch_in_one_prompt() -> None:
