@@ -25,22 +25,57 @@ from skillopt_harvesters.pi import Pi
 from skillopt_harvesters.walk import HEAD_BYTES, entries_below, head_records, source_of
 
 GROUP = "skillopt_sleep.harvesters"
+METHODS = ("roots", "find", "recognises", "read")
+
+
+def built_in() -> tuple[Harvester, ...]:
+    """The harvesters that come with this package."""
+    return (
+        *(ClaudeCode(), Codex(), CopilotCli(), CopilotVscode()),
+        *(CursorAgent(), OpenCode(), Gemini(), Pi(), OpenClaw(), Devin()),
+    )
 
 
 @cache
 def harvesters() -> tuple[Harvester, ...]:
     """The built-in harvesters, then those that other distributions offer under the entry point group `GROUP`."""
-    own: list[Harvester] = [
-        *(ClaudeCode(), Codex(), CopilotCli(), CopilotVscode()),
-        *(CursorAgent(), OpenCode(), Gemini(), Pi(), OpenClaw(), Devin()),
-    ]
-    names = {harvester.agent for harvester in own}
-    for point in entry_points(group=GROUP):
-        harvester: Harvester = point.load()()
-        if harvester.agent not in names:
-            names.add(harvester.agent)
-            own.append(harvester)
-    return tuple(own)
+    return (*built_in(), *further()[0])
+
+
+def left_out() -> tuple[Trouble, ...]:
+    """The harvesters of other distributions that cannot be used, by entry point, and why."""
+    return further()[1]
+
+
+@cache
+def further() -> tuple[tuple[Harvester, ...], tuple[Trouble, ...]]:
+    """The harvesters that other distributions offer, and those that are left out: one that is broken must not keep
+    the others from being read. None takes the place of another."""
+    taken = {harvester.agent for harvester in built_in()}
+    found: list[Harvester] = []
+    bad: list[Trouble] = []
+    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+        try:
+            harvester = point.load()()
+            reason = _unfit(harvester, taken)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - code of others, whatever it does
+            reason = f"{type(error).__name__}: {error}"
+        if reason:
+            bad.append(Trouble(f"plugin {point.name} ({point.value})", 0, reason))
+        else:
+            taken.add(harvester.agent)
+            found.append(harvester)
+    return tuple(found), tuple(bad)
+
+
+def _unfit(harvester: object, taken: Collection[str]) -> str:
+    """Why this is no harvester, "" where it is one."""
+    agent = getattr(harvester, "agent", None)
+    if not isinstance(agent, str) or not agent:
+        return "it names no agent"
+    if missing := [name for name in METHODS if not callable(getattr(harvester, name, None))]:
+        return f"it has no {', '.join(missing)}"
+    return f"the agent {agent} is read already" if agent in taken else ""
 
 
 def harvester_of(agent: str) -> Harvester:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from skillopt_core.types import Missing
-from skillopt_sleep.checks.model import BadArgument, Kind, Need, Rule
+from skillopt_sleep.checks.model import BadArgument, Kind, Rule
 from skillopt_sleep.checks.reading import fields, told, words
+from skillopt_sleep.domain.answers import Need
 
 NO_SANDBOX: Final = Missing("a command runs in a sandbox alone, and no agent with one is there")
 NO_JUDGE: Final = Missing("a rubric is judged by a model, and no judge is there")

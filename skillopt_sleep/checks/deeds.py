@@ -7,10 +7,10 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from skillopt_core.types import Missing
-from skillopt_sleep.checks.model import BadArgument, Kind, Need, Rule
+from skillopt_sleep.checks.model import BadArgument, Kind, Rule
 from skillopt_sleep.checks.patterns import compile_pattern
 from skillopt_sleep.checks.reading import UNKNOWN_FILES, UNKNOWN_TOOLS, fields, plain, told, words
-from skillopt_sleep.domain.answers import Answer
+from skillopt_sleep.domain.answers import Answer, Need
 
 _FILE_TESTS: Final = frozenset({"exists", "equals", "contains", "not_contains", "matches"})
 

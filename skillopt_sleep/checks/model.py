@@ -5,21 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 from skillopt_core.types import Missing
-from skillopt_sleep.domain.answers import Answer
-
-
-class Need(StrEnum):
-    """What a check asks of whoever attempts or judges, beside an answer in words."""
-
-    TOOLS = "tools"
-    FILES = "files"
-    SANDBOX = "sandbox"
-    JUDGE = "judge"
-
+from skillopt_sleep.domain.answers import Answer, Need
 
 WORDS: Final[frozenset[Need]] = frozenset()
 """What an agent offers that only answers in words."""

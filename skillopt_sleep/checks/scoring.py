@@ -8,8 +8,8 @@ from functools import lru_cache
 
 from skillopt_core.types import Missing, Score
 from skillopt_sleep.checks.kinds import BUILT_IN
-from skillopt_sleep.checks.model import BadArgument, Check, Kind, Need, Rule
-from skillopt_sleep.domain.answers import Answer
+from skillopt_sleep.checks.model import BadArgument, Check, Kind, Rule
+from skillopt_sleep.domain.answers import Answer, Need
 
 _LACKING: Mapping[Need, str] = {
     Need.TOOLS: "the agent has no tools, or its calls are not recorded",

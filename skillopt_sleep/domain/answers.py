@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Need(StrEnum):
+    """What a check may ask for beside an answer in words: the first two of who attempts, the others of who judges."""
+
+    TOOLS = "tools"
+    FILES = "files"
+    SANDBOX = "sandbox"
+    JUDGE = "judge"
 
 
 @dataclass(frozen=True, slots=True)

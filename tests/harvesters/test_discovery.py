@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -199,27 +199,60 @@ def test_a_file_and_its_folder_are_one(
     assert len(sources) == 1
 
 
-class Another:
+class Another(discovery.Pi):
     """A harvester that another distribution brings."""
 
     agent = "another"
 
 
-def test_other_distributions_may_bring_harvesters(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Point:
-        def load(self) -> type[Another]:
-            return Another
+class Point:
+    """An entry point, whatever it leads to."""
 
-    def points(group: str) -> list[Point]:
-        assert group == "skillopt_sleep.harvesters"
-        return [Point()]
+    def __init__(self, name: str, made: Callable[[], object]) -> None:
+        self.name = self.value = name
+        self._made = made
 
-    monkeypatch.setattr(discovery, "entry_points", points)
-    harvesters.cache_clear()
-    try:
-        assert [harvester.agent for harvester in harvesters()][-1] == "another"
-    finally:
+    def load(self) -> Callable[[], object]:
+        return self._made
+
+
+@pytest.fixture
+def brought(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Lets other distributions bring harvesters."""
+
+    def bring(*points: Point) -> None:
+        given = {"skillopt_sleep.harvesters": list(points)}
+        monkeypatch.setattr(discovery, "entry_points", lambda group: given[group])
         harvesters.cache_clear()
+        discovery.further.cache_clear()
+
+    yield bring
+    harvesters.cache_clear()
+    discovery.further.cache_clear()
+
+
+def test_other_distributions_may_bring_harvesters(brought: Callable[..., None]) -> None:
+    brought(Point("one", Another))
+    assert [harvester.agent for harvester in harvesters()][-1] == "another"
+    assert not discovery.left_out()
+
+
+def test_one_that_is_broken_or_takes_the_place_of_another_is_named_and_the_rest_is_read(
+    brought: Callable[..., None],
+) -> None:
+    before = harvesters()
+
+    def broken() -> object:
+        raise SystemExit("no")
+
+    brought(Point("a", broken), Point("b", object), Point("c", discovery.Pi), Point("d", Another), Point("e", Another))
+    assert [harvester.agent for harvester in harvesters()] == [*(h.agent for h in before), "another"]
+    assert [(one.path, one.reason) for one in discovery.left_out()] == [
+        ("plugin a (a)", "SystemExit: no"),
+        ("plugin b (b)", "it names no agent"),
+        ("plugin c (c)", "the agent pi is read already"),
+        ("plugin e (e)", "the agent another is read already"),
+    ]
 
 
 @pytest.mark.parametrize("harvester", harvesters(), ids=lambda h: str(h.agent))

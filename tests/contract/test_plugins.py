@@ -1,0 +1,231 @@
+"""What other distributions add: the shipped templates, built and installed as anyone would, keep every contract."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from importlib import invalidate_caches
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+
+from skillopt_core.types import Missing, Score, Skill, Task, Trajectory
+from skillopt_harvesters import Event, Kind, Source, discovery, harvester_of, harvesters
+from skillopt_sleep import plugins as groups
+from skillopt_sleep.agents.answering import AnsweringAgent
+from skillopt_sleep.agents.others import further_agents
+from skillopt_sleep.checks import BUILT_IN, Answer, Check, Need, compiled, further_kinds, scorers
+from skillopt_sleep.errors import UsageError
+from skillopt_sleep.models.base import CallFailed, Completer
+from skillopt_sleep.models.others import further_models
+from skillopt_sleep.plugins import GROUPS
+from skillopt_sleep.redact import Redacted
+from skillopt_sleep.train.loading import Judges, load
+
+TEMPLATES = Path(__file__).parents[2] / "templates"
+NAMES = sorted(folder.name for folder in TEMPLATES.iterdir() if folder.is_dir())
+SKILL = Skill("# Parrot\n\nSay: hello\n")
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """All templates, built to wheels and unpacked where Python looks: their metadata are real."""
+    site, out = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("wheels")
+    for name in NAMES:
+        folder = out / name
+        copytree(TEMPLATES / name, folder)
+        argv = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(out)]
+        subprocess.run(argv, cwd=folder, check=True, capture_output=True, timeout=60)
+    for wheel in out.glob("*.whl"):
+        with zipfile.ZipFile(wheel) as packed:
+            packed.extractall(site)
+    sys.path.insert(0, str(site))
+    _look_again()
+    yield
+    sys.path.remove(str(site))
+    for name in [name for name, module in sys.modules.items() if str(site) in str(getattr(module, "__file__", ""))]:
+        del sys.modules[name]
+    _look_again()
+
+
+def _look_again() -> None:
+    invalidate_caches()
+    harvesters.cache_clear()
+    discovery.further.cache_clear()
+
+
+def test_there_is_a_template_for_each_group_and_it_is_found(installed: None) -> None:
+    offered = {
+        group
+        for name in NAMES
+        for group in tomllib.loads((TEMPLATES / name / "pyproject.toml").read_text())["project"]["entry-points"]
+    }
+    assert offered == set(GROUPS)
+    assert all(len(entry_points(group=group)) == 1 for group in GROUPS)
+
+
+def test_the_check_is_a_kind_like_ours(installed: None, tmp_path: Path) -> None:
+    kinds = further_kinds()
+    assert (list(kinds.found), kinds.bad) == (["words_between"], ())
+    checklist = compiled([Check("words_between", [2, 3])], {**BUILT_IN, **kinds.found})
+    for text, passes in (("one", False), ("one two", True), ("one two three four", False)):
+        got = checklist.score(Answer(text))
+        assert isinstance(got, Score)
+        assert got.hard == float(passes)
+    path = tmp_path / "tasks.jsonl"
+    path.write_text(json.dumps({"id": "a", "prompt": "b", "checks": [{"kind": "words_between", "argument": [3, 2]}]}))
+    with pytest.raises(UsageError, match=r"checks\[0\]\.argument: it is no pair"):
+        load(path, Judges(kinds={**BUILT_IN, **kinds.found}))
+
+
+def test_the_scorer_judges_a_task(installed: None, tmp_path: Path) -> None:
+    found = scorers()
+    assert not found.bad
+    path = tmp_path / "tasks.jsonl"
+    path.write_text(json.dumps({"id": "a", "prompt": "b", "scorer": "token_f1", "argument": "elm street"}))
+    (task,) = load(path, Judges(scorers=found.found))
+    assert task.score(Answer("Elm Street")) == Score(1.0, 1.0)
+    half = task.score(Answer("elm road"))
+    assert isinstance(half, Score)
+    assert (half.hard, half.soft) == (0, 0.5)
+    assert isinstance(found.found["token_f1"](Answer("x"), None), Missing)
+
+
+def test_the_agent_attempts_tasks_and_is_given_no_check(installed: None) -> None:
+    found = further_agents()
+    assert not found.bad
+    agent = found.found["parrot"].made(None, 0)
+    assert agent.offers == {Need.FILES}
+    judged: list[Answer] = []
+
+    def judge(task: Task, answer: Answer) -> Score:
+        judged.append(answer)
+        return Score(1, 1)
+
+    environment = AnsweringAgent("parrot", agent, judge, lambda task: {"a": b"1"})
+    tasks = [Task("t1", "do it"), Task("t2", " ")]
+    first, second = environment.attempt(tasks, SKILL, [0, 1])
+    assert isinstance(first, Trajectory)
+    assert (first.task, first.skill, first.transcript) == ("t1", SKILL.digest, "hello\ndo it")
+    assert second == Missing("there was nothing to repeat")
+    assert judged == [Answer("hello\ndo it", files={"a": b"1", "said.txt": b"do it"})]
+    assert environment.deterministic
+
+
+def test_the_model_completes_and_says_what_it_used(installed: None) -> None:
+    found = further_models()
+    assert not found.bad
+    model: Completer = found.found["canned"].made("m-1")
+    reply = model.complete(Redacted("x" * 40), 100)
+    assert (model.model, model.where, reply.text, reply.truncated) == ("m-1", "this machine", '{"edits": []}', False)
+    assert reply.usage is not None
+    assert reply.usage.input == 10
+    with pytest.raises(CallFailed):
+        model.complete(Redacted(""), 100)
+
+
+LINES = [
+    {"id": "m1", "at": 1_790_000_000_000, "from": "person", "text": "Fix the build"},
+    {"id": "m2", "at": 1_790_000_001_000, "from": "agent", "text": "Done: é"},
+    {"id": "m3", "at": 1_790_000_002_000, "from": "weather", "text": "Rain"},
+]
+
+
+def test_the_harvester_reads_whole_lines_once_and_writes_nothing(installed: None, tmp_path: Path) -> None:
+    harvester = harvester_of("notebook")
+    assert not discovery.left_out()
+    (root,) = harvester.roots(tmp_path, {})
+    assert root.is_absolute()
+    assert list(harvester.find(root, [])) == []
+    assert not list(tmp_path.iterdir())
+    root.mkdir(parents=True)
+    path = root / "one.jsonl"
+    content = b"".join(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in LINES)
+    path.write_bytes(content)
+    (source,) = harvester.find(root, [])
+    (whole,) = harvester.read(source)
+    assert [(event.kind, event.text) for event in whole.events] == [
+        (Kind.PROMPT, "Fix the build"),
+        (Kind.ANSWER, "Done: é"),
+    ]
+    assert (whole.understood, whole.unknown) == (2, 1)
+    assert list(harvester.read(source, whole.cursor)) == []
+    for cut in range(len(content)):
+        path.write_bytes(content[:cut])
+        events: dict[str, Event] = {}
+        cursor, facts = None, whole.session
+        for piece in (content[:cut], content):
+            path.write_bytes(piece)
+            for batch in harvester.read(Source(agent="notebook", path=str(path)), cursor):
+                events |= {event.key: event for event in batch.events}
+                cursor, facts = batch.cursor, batch.session
+        assert list(events.values()) == whole.events
+        assert facts == whole.session
+    assert [h.agent for h in harvesters() if h.recognises(path, content)] == ["notebook"]
+    for head in (b"", b"{", b"\0" * 100, b"[1]\n", b'{"a":1}\n', b"\xff\xfe", b"{" * 5000, b"null"):
+        assert not harvester.recognises(path, head)
+
+
+BAD = {
+    "absent": "no_such_module:x",
+    "nameless": "json:no_such_name",
+    "number": "math:pi",
+    "regex": "json:loads",
+    "twice": "json:dumps",
+}
+
+
+@pytest.mark.parametrize("further", [further_kinds, scorers, further_agents, further_models])
+def test_a_bad_plugin_is_named_and_the_others_are_used(further) -> None:
+    group = "any"
+    entries = [EntryPoint(name, value, group) for name, value in BAD.items()]
+    entries.append(EntryPoint("twice", "json:loads", group))
+    found = further(entries)
+    why = {bad.name: bad.why for bad in found.bad}
+    assert why["absent"].startswith("ModuleNotFoundError")
+    assert why["nameless"].startswith("AttributeError")
+    assert "number" in why
+    assert why["twice"] == "its name is taken already"
+    assert all(str(bad).isprintable() for bad in found.bad)
+    assert set(found.found) | set(why) == set(BAD)
+    assert ("regex" in found.found) == (further is not further_kinds)
+
+
+def test_a_plugin_that_ends_the_program_ends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "leaving.py").write_text("raise SystemExit('\\x1b[31mbye')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    found = groups.plugins("any", lambda name, loaded: loaded, (), [EntryPoint("leaving", "leaving:x", "any")])
+    assert [bad.why for bad in found.bad] == ["SystemExit: ?[31mbye"]
+
+
+def test_what_a_plugin_raises_later_is_missing_and_never_a_score() -> None:
+    from skillopt_sleep.checks import Kind as CheckKind
+    from skillopt_sleep.checks import Rule
+    from skillopt_sleep.checks.others import as_kind
+    from skillopt_sleep.checks.scorers import as_scorer
+
+    def broken(*_: object) -> bool:
+        raise RuntimeError("no")
+
+    kind = as_kind("broken", CheckKind("broken", "", "", None, lambda _: Rule(broken, broken)))
+    got = compiled([Check("broken")], {"broken": kind}).score(Answer("x"))
+    assert got == Missing("the check broken failed (RuntimeError)")
+    assert as_scorer("broken", broken)(Answer("x"), None) == Missing("the scorer broken failed (RuntimeError)")
+    assert as_scorer("odd", lambda answer, argument: 7)(Answer("x"), None) == Missing(
+        "the scorer odd gave no score in [0, 1]"
+    )
+
+    class Broken:
+        version, offers, deterministic = "1", frozenset[Need](), True
+
+        def answer(self, *_: object) -> Answer:
+            raise RuntimeError("no")
+
+    agent = AnsweringAgent("broken", Broken(), lambda task, answer: Score(1, 1), lambda task: {})
+    assert agent.attempt([Task("t", "p")], SKILL, [0]) == [Missing("the agent broken failed (RuntimeError)")]
