@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from skillopt_core.gate.aa import (
+    Calibration,
+    against_itself,
+    against_repeats,
+    cache_fault,
+    calibrated,
+    pseudo_pairs,
+)
+from skillopt_core.gate.attribution import attribute, carried
 from skillopt_core.gate.evidence import (
     BETS,
     HARM,
@@ -16,11 +25,13 @@ from skillopt_core.gate.evidence import (
     spent,
     trial_over,
 )
-from skillopt_core.gate.exact import binomial_tail, sign_flip_p
-from skillopt_core.gate.looks import boundaries, least_units
+from skillopt_core.gate.exact import binomial_interval, binomial_tail, sign_flip_p
+from skillopt_core.gate.looks import Boundaries, boundaries, least_units, proven, settled
 from skillopt_core.gate.metric import HARD, Metric
 from skillopt_core.gate.modes import EvidenceGate, LookGate, OffGate, ProofGate, StrictGate
 from skillopt_core.gate.pairing import compare
+from skillopt_core.gate.power import power, units_for
+from skillopt_core.gate.protection import protect
 from skillopt_core.gate.recorded import RecordedGate, Recurrence
 
 __all__ = [
@@ -28,6 +39,8 @@ __all__ = [
     "HARD",
     "HARM",
     "NOISY_BETS",
+    "Boundaries",
+    "Calibration",
     "EvidenceGate",
     "LookGate",
     "Metric",
@@ -37,8 +50,15 @@ __all__ = [
     "Recurrence",
     "StrictGate",
     "aa_evidence",
+    "against_itself",
+    "against_repeats",
+    "attribute",
+    "binomial_interval",
     "binomial_tail",
     "boundaries",
+    "cache_fault",
+    "calibrated",
+    "carried",
     "compare",
     "e_bh",
     "e_reverse",
@@ -46,8 +66,14 @@ __all__ = [
     "interval",
     "least_units",
     "needed",
+    "power",
     "projected",
+    "protect",
+    "proven",
+    "pseudo_pairs",
+    "settled",
     "sign_flip_p",
     "spent",
     "trial_over",
+    "units_for",
 ]

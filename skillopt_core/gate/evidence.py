@@ -78,10 +78,13 @@ def spent(alpha: float, t: int) -> float:
 
 
 def trial_over(e: float, reverse: float, nights: int, *, others_wait: bool) -> str:
-    """Why a trial gives up its slot after `nights` nights, empty while it goes on (gate.md, trials)."""
-    least = ((20, 3.0), (10, 1.0), (5, 0.3)) if others_wait else ()
+    """Why a trial gives up its slot after `nights` nights, empty while it goes on (gate.md, trials).
+
+    While nobody waits for the slot it is given up late: dropping at E < .5 from night 10 would lose two good
+    candidates of a hundred (+.15, simulated) to save a useless one three nights. It costs no validity either way.
+    """
+    least = ((20, 3.0), (10, 1.0), (5, 0.3)) if others_wait else ((25, 1.0), (10, 0.2))
     floor = next((bound for night, bound in least if nights >= night), 0.0)
-    floor = max(floor, 0.5 if nights >= 10 else 0.0)
     if reverse >= HARM:
         return f"evidence of harm {reverse:.3g}"
     if e < floor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -29,6 +29,17 @@ def binomial_tail(k: int, n: int, rate: float) -> float:
     log, log_not = math.log(rate), math.log1p(-rate)
     total = math.fsum(math.exp(_log_choose(n, i) + i * log + (n - i) * log_not) for i in range(k, n + 1))
     return min(total, 1.0)
+
+
+def binomial_interval(k: int, n: int, level: float = 0.95) -> tuple[float, float]:
+    """The exact two-sided interval for a rate of which k of n were seen (Clopper and Pearson 1934); (0, 1) without any.
+
+    By bisection on exact tails, to 1e-9.
+    """
+    tail = (1 - level) / 2
+    low = 0.0 if k == 0 else _where(lambda rate: binomial_tail(k, n, rate) >= tail)
+    high = 1.0 if k == n else _where(lambda rate: 1 - binomial_tail(k + 1, n, rate) < tail)
+    return low, high
 
 
 def sign_flip_p(ds: Sequence[float], seed: int = 0) -> float:
@@ -60,6 +71,15 @@ def normal_quantile(tail: float) -> float:
     for _ in range(80):
         middle = (low + high) / 2
         low, high = (middle, high) if math.erfc(middle / math.sqrt(2)) / 2 > tail else (low, middle)
+    return (low + high) / 2
+
+
+def _where(reached: Callable[[float], bool]) -> float:
+    """The least rate in [0, 1] from which `reached` holds."""
+    low, high = 0.0, 1.0
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (low, middle) if reached(middle) else (middle, high)
     return (low + high) / 2
 
 

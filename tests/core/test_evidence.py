@@ -129,8 +129,10 @@ def test_spending_never_exceeds_alpha() -> None:
     [
         (1.0, 20.0, 1, False, True),
         (1.0, 19.9, 1, False, False),
-        (0.49, 1.0, 10, False, True),
-        (0.49, 1.0, 9, False, False),
+        (0.19, 1.0, 10, False, True),
+        (0.19, 1.0, 9, False, False),
+        (0.2, 1.0, 24, False, False),
+        (0.99, 1.0, 25, False, True),
         (0.29, 1.0, 5, True, True),
         (0.29, 1.0, 5, False, False),
         (0.99, 1.0, 10, True, True),

@@ -101,9 +101,9 @@ def test_it_is_dropped_when_the_reversed_e_reaches_twenty(store: Store) -> None:
     assert trials_of(store, PROJECT) == []
 
 
-def test_it_is_dropped_after_ten_nights_below_a_half(store: Store) -> None:
-    ds = [-1, -1]
-    assert e_value(ds) < 0.5
+def test_it_is_dropped_after_ten_nights_below_a_fifth(store: Store) -> None:
+    ds = [-1, -1, -1, -1]
+    assert e_value(ds) < 0.2
     states = [trial.state for n in range(10) if (trial := kept(store, ds, date=f"2026-11-{n + 10}")) is not None]
     assert states == ["running"] * 9 + ["dropped"]
 

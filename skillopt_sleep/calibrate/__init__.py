@@ -1,0 +1,11 @@
+"""Calibration of the gate: `gate aa`, `gate power`, `gate simulate` (gate.md). It reads what it is given and prints
+nothing."""
+
+from __future__ import annotations
+
+from skillopt_sleep.calibrate.coins import POPULATIONS, Edit
+from skillopt_sleep.calibrate.nightly import Calibrated, Repeats, nightly
+from skillopt_sleep.calibrate.operating import Row, Rule, operating
+from skillopt_sleep.calibrate.simulated import Season
+
+__all__ = ["POPULATIONS", "Calibrated", "Edit", "Repeats", "Row", "Rule", "Season", "nightly", "operating"]
