@@ -10,7 +10,7 @@ from skillopt_core.types import Step
 
 _WIDTH: Final = 680
 _HEIGHT: Final = 240
-_LEFT: Final = 36
+_LEFT: Final = 54
 _RIGHT: Final = 14
 _TOP: Final = 10
 _BOTTOM: Final = 34

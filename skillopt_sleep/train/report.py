@@ -22,6 +22,12 @@ _SIMULATED: Final = (
     "Simulated: the agent is a program that obeys what the skill's text orders, and the critic is simulated too or was "
     "shown simulated work. These figures say that the loop and its gate work, not that an agent will obey."
 )
+_INTERVALS: Final = (
+    "The intervals hold at whatever time one stops to look, and are wider for it than a single test's: a p below alpha "
+    "may stand beside an interval that reaches below 0."
+)
+_TAGS: Final = {Outcome.REJECT: "not better", Outcome.ABSTAIN: "not proven"}
+"""Where a run has words of its own for an outcome."""
 _STATUS: Final = {
     "kept": "good",
     "tried": "bad",
@@ -52,7 +58,7 @@ def report_page(training: Training, head: Head, lines: Sequence[Mapping[str, Any
         _curve(training),
         _change(training),
         _audit(training),
-        _section("Step by step", "\n".join(map(_step, _told(training.evolution.steps)))),
+        _section("Step by step", _steps(training.evolution.steps)),
         _section("Task by task", _tasks(training)),
         _section("Health signals", _signals(training)),
         _section("What it took", _cost(training, lines)),
@@ -170,20 +176,24 @@ def _audit(training: Training) -> str:
     return _section("Audit", charts.before_and_after(audit) + said + f'<p class="caveat">{once}</p>')
 
 
-def _told(steps: Iterable[Step]) -> list[Step]:
+def _steps(steps: Iterable[Step]) -> str:
     """Steps with something to tell: a candidate, edits that fell out, or calls that failed."""
-    return [step for step in steps if step.candidate is not None or step.proposed or step.events]
+    told = [step for step in steps if step.candidate is not None or step.proposed or step.events]
+    measured = any(step.verdict is not None and step.verdict.interval is not None for step in told)
+    caveat = f'<p class="caveat">{_INTERVALS}</p>' if measured else ""
+    return "\n".join(map(_step, told)) + caveat
 
 
 def _step(step: Step) -> str:
     verdict = step.verdict
-    what = "Slow update" if step.stage == "slow_update" else f"Step {step.number + 1}"
+    guided = step.stage == "slow_update"
+    what = "Slow update" if guided else f"Step {step.number + 1}"
     tag, tone = _tag(step)
     edits = [("kept" if step.kept else "tried", edit, "") for edit in step.patch.edits]
     edits += [(refused.kind, refused.edit, refused.why) for refused in step.patch.refused]
     rows = "".join(
         f'<li><span class="tag {_STATUS[status]}">{escaped(status)}</span> '
-        f"{escaped_rule(words_of(edit.op, edit.anchor, edit.text))}"
+        f"{escaped_rule(edit.text if guided else words_of(edit.op, edit.anchor, edit.text))}"
         + (f' <span class="soft">{escaped(why)}</span>' if why else "")
         + "</li>"
         for status, edit, why in edits
@@ -216,7 +226,7 @@ def _tag(step: Step) -> tuple[str, str]:
         failed = step.verdict is not None and step.verdict.outcome is Outcome.INFRA_ERROR
         return ("could not be run", "bad") if failed else ("nothing to try", "none")
     outcome = step.verdict.outcome
-    return ("kept" if step.kept else words.OUTCOMES[outcome]), TONES.get(outcome, "none")
+    return ("kept" if step.kept else _TAGS.get(outcome, words.OUTCOMES[outcome])), TONES.get(outcome, "none")
 
 
 def _tasks(training: Training) -> str:
