@@ -58,7 +58,9 @@ class CopilotCli:
 
     def recognises(self, path: Path, head: bytes) -> bool:
         for record in head_records(head):
-            kind = record.get("type")
+            kind, data = record.get("type"), record.get("data")
+            if isinstance(data, dict) and "vscodeVersion" in data:
+                return False
             if isinstance(kind, str) and kind.startswith(FAMILIES) and isinstance(record.get("data"), dict):
                 return "id" in record or "parentId" in record
             if kind in ("user.message", "userpromptsubmitted") and isinstance(record.get("prompt"), str):

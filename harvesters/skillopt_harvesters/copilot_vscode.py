@@ -17,14 +17,22 @@ from skillopt_harvesters.model import Batch, Cursor, SessionFacts, Source, Troub
 from skillopt_harvesters.vscode_log import Replay
 from skillopt_harvesters.vscode_session import Turns
 from skillopt_harvesters.vscode_shapes import Entry, Request, Session
-from skillopt_harvesters.walk import files_below, head_records, spelled
-from skillopt_harvesters.whole import CHUNK, Document, batch_of, content_of, read_head, unchanged
+from skillopt_harvesters.vscode_transcript import (
+    CHATS,
+    chat_of,
+    is_below,
+    is_transcript,
+    read_transcript,
+    transcript_of,
+)
+from skillopt_harvesters.walk import HEAD_BYTES, files_below, head_records, source_of, spelled
+from skillopt_harvesters.whole import CHUNK, STAYS, Document, batch_of, content_of, given, read_head, unchanged
 
 PARSER = 2
 AGENT = "copilot-vscode"
 PRODUCTS = ("Code", "Code - Insiders", "Code - Exploration", "VSCodium", "Cursor", "Windsurf")
 SERVERS = (".vscode-server", ".vscode-server-insiders", ".vscode-remote")
-FOLDERS = {"chatSessions", "emptyWindowChatSessions", "transferredChatSessions"}
+FOLDERS = {CHATS, "emptyWindowChatSessions", "transferredChatSessions"}
 
 _sessions = msgspec.json.Decoder(Session)
 _requests = msgspec.json.Decoder(Request)
@@ -54,7 +62,7 @@ class CopilotVscode:
         found = [
             source
             for source in files_below(AGENT, root, trouble, (".json", ".jsonl"))
-            if source.path.split("/")[-2:-1][0] in FOLDERS
+            if source.path.split("/")[-2:-1][0] in FOLDERS or is_below(source.path)
         ]
         logs = {source.path.removesuffix("l") for source in found if source.path.endswith(".jsonl")}
         yield from (source for source in found if source.path not in logs)
@@ -67,17 +75,48 @@ class CopilotVscode:
         if first is not None and isinstance(first.get("kind"), int):
             return "v" in first or "k" in first
         if first is not None and "type" in first:
-            return False
+            return is_transcript(head)
         named = any(name in text for name in (b'"responderUsername"', b'"requesterUsername"', b'"initialLocation"'))
         return b'"requests"' in text and (named or b'"requestId"' in text)
 
     def read(self, source: Source, cursor: Cursor | None = None) -> Iterator[Batch]:
+        if source.path.endswith(".jsonl") and is_transcript(head_of(source)):
+            if chat_of(Path(source.path)) is None:
+                yield from read_transcript(source, AGENT, place_of(source), cursor)
+            return
         content = content_of(source)
         if not unchanged(content, cursor, PARSER):
             first = next(head_records(content[:CHUNK], 1), None)
             log = first is not None and isinstance(first.get("kind"), int)
             document = log_of(source, content) if log else flat_of(source, content)
-            yield from batch_of(document, content, cursor, PARSER)
+            if document.events:
+                yield from batch_of(document, content, cursor, PARSER)
+            else:
+                yield from emptied(document, content, source, cursor)
+
+
+def head_of(source: Source) -> bytes:
+    return read_head(open_regular(source.path)[0], HEAD_BYTES)
+
+
+def emptied(document: Document, content: bytes, source: Source, cursor: Cursor | None) -> Iterator[Batch]:
+    """A chat without a request: a new one, or one that the editor emptied. What was read of it before stays; what was
+    not is read from its second record, if there is one."""
+    before = given(cursor)
+    (batch,) = batch_of(document, content, None, PARSER)
+    transcript = transcript_of(Path(source.path))
+    if before or transcript is not None:
+        batch.cursor.state = msgspec.msgpack.encode([STAYS])
+    if before and before != [STAYS]:
+        batch.warnings.append(Trouble(source.path, 0, "the chat was emptied; what was read of it before stays"))
+    elif not before and transcript is not None:
+        second = source_of(AGENT, str(transcript), source.root, transcript.stat())
+        for told in read_transcript(second, AGENT, place_of(source)):
+            told.cursor, told.more = cursor or Cursor(), True
+            batch.session = told.session
+            yield told
+        batch.warnings.append(Trouble(source.path, 0, "the chat was emptied; its second record is read in its place"))
+    yield batch
 
 
 def flat_of(source: Source, content: bytes) -> Document:
@@ -188,10 +227,14 @@ def identify(document: Document, session: Session, source: Source, requests: lis
 def place_of(source: Source) -> list[str]:
     """The folder of the workspace that the chat belongs to, from `workspace.json` beside its folder."""
     path = Path(source.path)
-    if path.parent.name != "chatSessions":
+    if path.parent.name == CHATS:
+        workspace = path.parent.parent
+    elif is_below(source.path):
+        workspace = path.parent.parent.parent
+    else:
         return []
     try:
-        fd, _ = open_regular(str(path.parent.parent / "workspace.json"))
+        fd, _ = open_regular(str(workspace / "workspace.json"))
     except Unreadable:
         return []
     try:

@@ -19,6 +19,8 @@ from skillopt_harvesters.model import Batch, Cursor, Event, SessionFacts, Source
 DOCUMENT_CAP = 48 << 20
 """Bytes of a document that are held; a larger one is reported and not read."""
 CHUNK = 1 << 20
+STAYS = ""
+"""No event's key."""
 
 _keys = msgspec.msgpack.Decoder(list[str])
 
@@ -86,11 +88,15 @@ def batch_of(document: Document, content: bytes, cursor: Cursor | None, parser: 
 
 
 def gone(cursor: Cursor | None, keys: Sequence[str]) -> list[str]:
+    now = {*keys, STAYS}
+    return [key for key in given(cursor) if key not in now]
+
+
+def given(cursor: Cursor | None) -> list[str]:
+    """The keys of the events that were given; `STAYS` stands for some that are never to be withdrawn."""
     if cursor is None or not cursor.state:
         return []
     try:
-        before = _keys.decode(cursor.state)
+        return _keys.decode(cursor.state)
     except REFUSED:
         return []
-    now = set(keys)
-    return [key for key in before if key not in now]

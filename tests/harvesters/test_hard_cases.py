@@ -99,7 +99,9 @@ SHOWN: dict[int, str] = {
         test_copilot_vscode::test_a_log_is_replayed_with_every_kind_of_entry
         test_copilot_vscode::test_a_log_without_its_first_state_is_read_as_far_as_it_goes
         test_copilot_vscode::test_the_log_wins_where_a_session_lies_in_both_forms
-        test_copilot_vscode::test_undone_confirming_and_automatic_turns_are_passed_over""",
+        test_copilot_vscode::test_undone_confirming_and_automatic_turns_are_passed_over
+        test_vscode_transcript::test_beside_its_chat_it_is_a_duplicate
+        test_vscode_transcript::test_a_chat_that_was_emptied_before_it_was_read_is_read_from_its_second_record""",
     24: """test_hard_cases::test_case_24_two_peoples_folders_are_one_session_of_the_project_it_began_in
         test_claude_code_shared::test_inline_sub_agents_and_three_folders_are_one_session
         ingest/test_projects::test_any_folder_names_give_a_project_without_looking_at_the_disk
