@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from skillopt_core.critic import ModelCritic
+from skillopt_core.health import Thresholds
 from skillopt_core.types import Missing, Score, Skill, Task
+from skillopt_sleep.agents.answering import AnsweringAgent
+from skillopt_sleep.agents.others import further_agents
 from skillopt_sleep.agents.simulated import SimulatedAgent
 from skillopt_sleep.checks import BUILT_IN, Need
 from skillopt_sleep.checks.others import further_kinds
 from skillopt_sleep.checks.scorers import scorers
+from skillopt_sleep.config.model import PLUGIN
 from skillopt_sleep.critics.leaks import own_entities
 from skillopt_sleep.critics.screen import Grounds, StrictScreen
 from skillopt_sleep.critics.simulated import Quality, SimulatedCritic
@@ -37,11 +41,13 @@ def attempter(config: Config, recipe: Recipe) -> Attempter:
     """Who attempts tasks of one's own. Raises `ConfigError` where nobody is named who could."""
     models = config.models
     backend = models.target_backend or models.backend
+    if backend.startswith(PLUGIN):
+        return _brought(backend.removeprefix(PLUGIN), models.target, recipe.seed)
     if backend != SIMULATED:
         raise ConfigError(
             f"nobody attempts tasks with the backend {backend!r} yet",
             where="models.target_backend" if models.target_backend else "models.backend",
-            remedy="Take --backend simulated; agents and models as targets come with native replay",
+            remedy="Take --backend simulated or a plugin; agents and models as targets come with native replay",
         )
     if models.target is not None:
         remedy = "Leave it out: models as targets come with native replay"
@@ -49,6 +55,25 @@ def attempter(config: Config, recipe: Recipe) -> Attempter:
     agent = SimulatedAgent(_judged, seed=recipe.seed, obedience=recipe.simulated_obedience)
     settings = f"seed {recipe.seed}, obedience {recipe.simulated_obedience:g}"
     return Attempter(agent, {"name": SIMULATED, "version": "1", "settings": settings}, "simulated")
+
+
+def _brought(name: str, model: str | None, seed: int) -> Attempter:
+    """An agent of another distribution. Raises `ConfigError` where there is none of this name."""
+    found = further_agents()
+    if name not in found.found:
+        why = "; ".join(bad.why for bad in found.bad if bad.name == name) or "none of this name is installed"
+        there = ", ".join(found.found) or "none"
+        raise ConfigError(
+            f"no agent plugin {name!r}: {why}", where="models.target_backend", remedy=f"There are {there}"
+        )
+    agent = found.found[name].made(model, seed)
+    environment = AnsweringAgent(name, agent, _judged, _start)
+    named = {"name": PLUGIN + name, "version": agent.version, "settings": f"seed {seed}"}
+    return Attempter(environment, named | ({"model": model} if model else {}), offers=frozenset(agent.offers))
+
+
+def _start(task: Task) -> Mapping[str, bytes]:
+    return task.payload.files if isinstance(task.payload, LoadedTask) else {}
 
 
 def editor(world: LocalWorld, recipe: Recipe) -> str:
@@ -80,14 +105,15 @@ def cast(
     entities = own_entities([task.prompt for task in known], skill.text)
     grounds = Grounds(literals=frozenset(secrets), entities=entities)
     screen = StrictScreen(grounds, is_secret=lambda text: world.redactor.redact(text) != text)
-    return Cast(attempter(world.config, recipe), critic, screen, editor(world, recipe), world.budget(run))
+    thresholds = Thresholds(**world.config.health.model_dump())
+    return Cast(attempter(world.config, recipe), critic, screen, editor(world, recipe), world.budget(run), thresholds)
 
 
-def judges() -> tuple[Judges, tuple[str, ...]]:
-    """How tasks can be judged here, those of plugins among them, and what is wrong with plugins that are not."""
+def judges(offered: frozenset[Need] = OFFERED) -> tuple[Judges, tuple[str, ...]]:
+    """How tasks can be judged where an agent offers so much, and what is wrong with plugins that are left out."""
     kinds, found = further_kinds(), scorers()
     said = tuple(str(bad) for bad in (*kinds.bad, *found.bad))
-    return Judges(kinds={**BUILT_IN, **kinds.found}, scorers=found.found, offered=OFFERED), said
+    return Judges(kinds={**BUILT_IN, **kinds.found}, scorers=found.found, offered=offered), said
 
 
 def _edits_simulated(config: Config) -> bool:

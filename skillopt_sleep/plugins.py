@@ -22,6 +22,7 @@ HARVESTERS: Final = "skillopt_sleep.harvesters"
 GROUPS: Final = (CHECKS, SCORERS, AGENTS, MODELS, HARVESTERS)
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 log = logging.getLogger(__name__)
 
 
@@ -44,10 +45,10 @@ class BadPlugin:
 
 
 @dataclass(frozen=True, slots=True)
-class Plugins(Generic[T]):
+class Plugins(Generic[T_co]):
     """What a group brought, by name, and what was left out."""
 
-    found: Mapping[str, T]
+    found: Mapping[str, T_co]
     bad: tuple[BadPlugin, ...] = ()
 
 

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from skillopt_core.gate import RecordedGate, Recurrence
-from skillopt_harvesters import discover, discover_loose, harvester_of, read
+from skillopt_harvesters import discover, discover_loose, harvester_of, left_out, read
 from skillopt_sleep.agents.recorded import History, RecordedAgent
 from skillopt_sleep.budget import Budget, Limits, Price, month_began_ms
 from skillopt_sleep.clock import Clock, SystemClock
 from skillopt_sleep.config import Config
+from skillopt_sleep.config.model import PLUGIN
 from skillopt_sleep.critics.known import known_from
 from skillopt_sleep.critics.lint import Known
 from skillopt_sleep.critics.phrases import PREFERENCE, PhraseCritic
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from skillopt_core.protocols import Critic, Gate
     from skillopt_sleep.domain.world import Replays
     from skillopt_sleep.models.base import Completer
+    from skillopt_sleep.models.others import ModelPlugin
 
 RECORDED = {"name": "recorded", "version": "1"}
 """Who attempts where no model does: a change of what it does is a new version, so that old attempts do not count."""
@@ -128,7 +130,7 @@ class LocalWorld:
             lookback_ms=self.lookback_ms,
             exclude=self.config.harvest.exclude,
             own_sessions=own_sessions(self.store),
-            trouble=[trouble for place in places for trouble in place.trouble],
+            trouble=[*(trouble for place in places for trouble in place.trouble), *left_out()],
             progress=self._harvested,
         )
         note_applied(self.store, self._patterns)
@@ -289,7 +291,7 @@ class LocalWorld:
         """
         models = self.config.models
         backend = check_backend(getattr(models, f"{role}_backend") or self.backend)
-        if backend not in COMPLETERS:
+        if backend not in COMPLETERS and not backend.startswith(PLUGIN):
             return None
         name = getattr(models, role)
         if name is None:
@@ -298,6 +300,8 @@ class LocalWorld:
                 where=f"models.{role}",
                 remedy=f"Use --{role}-model NAME, or set it in sleep.toml",
             )
+        if backend.startswith(PLUGIN):
+            return _brought(backend.removeprefix(PLUGIN)).made(name)
         if backend == "anthropic":
             from skillopt_sleep.models.anthropic import AnthropicCompleter
 
@@ -305,6 +309,18 @@ class LocalWorld:
         from skillopt_sleep.models.openai import OpenAICompleter
 
         return OpenAICompleter(name, base_url=models.openai_base_url)
+
+
+def _brought(name: str) -> ModelPlugin:
+    """The model plugin of a name. Raises `ConfigError` where there is none."""
+    from skillopt_sleep.models.others import further_models
+
+    found = further_models()
+    if name not in found.found:
+        why = "; ".join(bad.why for bad in found.bad if bad.name == name) or "none of this name is installed"
+        there = ", ".join(found.found) or "none"
+        raise ConfigError(f"no model plugin {name!r}: {why}", where="models.backend", remedy=f"There are {there}")
+    return found.found[name]
 
 
 def chosen_backend(config: Config) -> str:
@@ -318,11 +334,11 @@ def chosen_backend(config: Config) -> str:
 
 def check_backend(backend: str) -> str:
     """The backend itself. Raises `ConfigError` for one that this version does not have: none is taken for another."""
-    if backend not in BUILT:
+    if backend not in BUILT and not backend.startswith(PLUGIN):
         raise ConfigError(
             f"this version has no backend {backend!r}",
             where="models.backend",
-            remedy=f"There are {', '.join(BUILT)}",
+            remedy=f"There are {', '.join(BUILT)}, and {PLUGIN}NAME",
         )
     return backend
 

@@ -12,7 +12,7 @@ for source in sources:
 from __future__ import annotations
 
 from skillopt_harvesters.base import Harvester
-from skillopt_harvesters.discovery import discover, discover_loose, harvester_of, harvesters, read
+from skillopt_harvesters.discovery import discover, discover_loose, harvester_of, harvesters, left_out, read
 from skillopt_harvesters.model import (
     Author,
     Batch,
@@ -46,5 +46,6 @@ __all__ = [
     "discover_loose",
     "harvester_of",
     "harvesters",
+    "left_out",
     "read",
 ]

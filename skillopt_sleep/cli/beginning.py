@@ -8,15 +8,22 @@ import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from skillopt_harvesters import discover, harvester_of, harvesters
+from skillopt_harvesters import discover, harvester_of, harvesters, left_out
+from skillopt_harvesters.discovery import built_in
+from skillopt_sleep.agents.others import further_agents
+from skillopt_sleep.checks.others import further_kinds
+from skillopt_sleep.checks.scorers import scorers
 from skillopt_sleep.cli.common import Call
 from skillopt_sleep.cli.making import the_store, user_home
 from skillopt_sleep.cli.scheduling import KINDS, environment_of, scheduler
 from skillopt_sleep.clock import SystemClock
 from skillopt_sleep.config import Config, example
+from skillopt_sleep.config.model import PLUGIN
 from skillopt_sleep.errors import SleepError, StoreError
 from skillopt_sleep.models.base import host_of
+from skillopt_sleep.models.others import further_models
 from skillopt_sleep.paths import user_config
+from skillopt_sleep.plugins import Plugins
 from skillopt_sleep.redact import finding as engine_finding
 from skillopt_sleep.review import targets
 from skillopt_sleep.service import doctor as checks
@@ -76,7 +83,9 @@ def sends(config: Config) -> str:
     if backend == "recorded":
         return "nothing"
     address = {"anthropic": models.anthropic_base_url, "openai": models.openai_base_url}.get(backend)
-    where = host_of(address) if address else f"the host that the environment names for {backend}, else the provider"
+    where = f"the host that the environment names for {backend}, else the provider"
+    if address or backend.startswith(PLUGIN):
+        where = host_of(address) if address else f"the host that the {backend} chooses"
     return (
         f"what you said to your agents and what they had done, redacted, to {models.optimizer or 'a model'} at {where}"
     )
@@ -124,6 +133,7 @@ def _findings(call: Call, *, as_scheduled: bool, fix: bool) -> Iterator[Finding]
         yield from checks.mend(call.home)
     yield checks.python()
     yield checks.names()
+    yield _plugins()
     yield from _configuration(call)
     yield checks.home_folder(call.home)
     yield checks.disk(call.home)
@@ -135,6 +145,20 @@ def _findings(call: Call, *, as_scheduled: bool, fix: bool) -> Iterator[Finding]
     yield from _scheduling()
     if as_scheduled:
         yield checks.as_scheduled({**os.environ, **environment_of(call)})
+
+
+def _plugins() -> Finding:
+    groups: dict[str, Plugins[object]] = {
+        "check": further_kinds(),
+        "scorer": scorers(),
+        "agent": further_agents(),
+        "model": further_models(),
+    }
+    found = [f"{what} {name}" for what, group in groups.items() for name in group.found]
+    bad = [str(one) for group in groups.values() for one in group.bad]
+    own = {harvester.agent for harvester in built_in()}
+    found += [f"harvester {harvester.agent}" for harvester in harvesters() if harvester.agent not in own]
+    return checks.plugins(found, [*bad, *(f"the {one.path} was left out: {one.reason}" for one in left_out())])
 
 
 def _configuration(call: Call) -> Iterator[Finding]:

@@ -17,12 +17,23 @@ HOUR_MS = 3_600_000
 _LOOKBACK = re.compile(r"(\d{1,5})([hdw])")
 _UNITS_MS = {"h": HOUR_MS, "d": 24 * HOUR_MS, "w": 168 * HOUR_MS}
 
-Backend = Literal[
+BACKENDS = (
     "auto", "recorded", "simulated", "local", "anthropic", "openai", "claude", "codex", "copilot", "handoff"
-]
+)  # fmt: skip
+PLUGIN = "plugin:"
+"""Before the name of an agent or model that another distribution brings (docs/plugins.md)."""
 Agent = Literal[
     "claude-code", "codex", "copilot-cli", "copilot-vscode", "cursor", "opencode", "gemini", "pi", "openclaw", "devin"
 ]
+
+
+def _backend(text: str) -> str:
+    if text not in BACKENDS and not (text.startswith(PLUGIN) and text != PLUGIN):
+        raise ValueError(f"should be {', '.join(map(repr, BACKENDS))}, or '{PLUGIN}' with the name of a plugin")
+    return text
+
+
+Backend = Annotated[str, AfterValidator(_backend)]
 
 
 def _pattern(text: str) -> str:

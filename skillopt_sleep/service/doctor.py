@@ -72,6 +72,16 @@ def names(owners: Mapping[str, list[str]] | None = None) -> Finding:
     return Finding("names", "ok", "the package and the command are ours")
 
 
+def plugins(found: Iterable[str], left_out: Iterable[str]) -> Finding:
+    """What other distributions add, by group and name, and what of it cannot be used."""
+    there = ", ".join(found) or "none"
+    if wrong := "; ".join(left_out):
+        return Finding(
+            "plugins", "warn", f"{wrong} (used: {there})", "Update the package that brought it, or remove it"
+        )
+    return Finding("plugins", "ok", there)
+
+
 def home_folder(home: Home) -> Finding:
     if not home.root.exists():
         return Finding("home", "ok", f"{home.root} is not there yet; the first command makes it")

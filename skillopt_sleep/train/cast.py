@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from skillopt_core.health import RULES_OF_THUMB, Thresholds
 from skillopt_core.protocols import Critic, Environment, Screen
 from skillopt_sleep.budget import Budget
+from skillopt_sleep.domain.answers import Need
 from skillopt_sleep.domain.reports import Evidence
 
 
@@ -15,13 +17,14 @@ class Attempter:
     """Who attempts, and how that is judged.
 
     `named` says who it is (name, version, model, settings: part of the key of an attempt). `batch` bounds how many paid
-    attempts are in the air between two commits.
+    attempts are in the air between two commits. `offers` is what an answer holds beside words, for its checks.
     """
 
     environment: Environment
     named: Mapping[str, str]
     evidence: Evidence = "replayed"
     batch: int | None = None
+    offers: frozenset[Need] = frozenset({Need.TOOLS})
 
     @property
     def simulated(self) -> bool:
@@ -35,10 +38,11 @@ class Attempter:
 
 @dataclass(frozen=True)
 class Cast:
-    """The players of one run. `optimizer` says who edits, in a word."""
+    """The players of one run. `optimizer` says who edits, in a word; `thresholds` where a health signal is raised."""
 
     attempter: Attempter
     critic: Critic
     screen: Screen
     optimizer: str
     budget: Budget
+    thresholds: Thresholds = RULES_OF_THUMB

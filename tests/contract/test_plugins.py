@@ -19,14 +19,19 @@ from skillopt_core.types import Missing, Score, Skill, Task, Trajectory
 from skillopt_harvesters import Event, Kind, Source, discovery, harvester_of, harvesters
 from skillopt_sleep import plugins as groups
 from skillopt_sleep.agents.answering import AnsweringAgent
-from skillopt_sleep.agents.others import further_agents
+from skillopt_sleep.agents.others import AgentPlugin, further_agents
+from skillopt_sleep.casting import attempter, judges
 from skillopt_sleep.checks import BUILT_IN, Answer, Check, Need, compiled, further_kinds, scorers
-from skillopt_sleep.errors import UsageError
+from skillopt_sleep.config import Config
+from skillopt_sleep.errors import ConfigError, UsageError
 from skillopt_sleep.models.base import CallFailed, Completer
-from skillopt_sleep.models.others import further_models
+from skillopt_sleep.models.others import ModelPlugin, further_models
 from skillopt_sleep.plugins import GROUPS
 from skillopt_sleep.redact import Redacted
+from skillopt_sleep.service import doctor
 from skillopt_sleep.train.loading import Judges, load
+from skillopt_sleep.train.recipe import Recipe
+from skillopt_sleep.world import _brought as brought_model
 
 TEMPLATES = Path(__file__).parents[2] / "templates"
 NAMES = sorted(folder.name for folder in TEMPLATES.iterdir() if folder.is_dir())
@@ -229,3 +234,63 @@ def test_what_a_plugin_raises_later_is_missing_and_never_a_score() -> None:
 
     agent = AnsweringAgent("broken", Broken(), lambda task, answer: Score(1, 1), lambda task: {})
     assert agent.attempt([Task("t", "p")], SKILL, [0]) == [Missing("the agent broken failed (RuntimeError)")]
+
+
+def configuration(**models: object) -> Config:
+    return Config.model_validate({"models": models})
+
+
+def test_the_agent_plays_in_a_training_run(installed: None, tmp_path: Path) -> None:
+    player = attempter(configuration(target_backend="plugin:parrot"), Recipe())
+    assert (player.name, player.named["version"], player.offers) == ("plugin:parrot", "1", {Need.FILES})
+    check = {"kind": "file_state", "argument": {"path": "said.txt", "contains": "do"}}
+    path = tmp_path / "tasks.jsonl"
+    path.write_text(json.dumps({"id": "a", "prompt": "do it", "checks": [check], "files": {"x": "y"}}))
+    (task,) = load(path, judges(player.offers)[0])
+    (got,) = player.environment.attempt([task.as_task("u")], SKILL, [0])
+    assert isinstance(got, Trajectory)
+    assert got.score.hard == 1
+    with pytest.raises(UsageError, match="works in no folder"):
+        load(path, judges(frozenset())[0])
+
+
+def test_a_plugin_that_is_not_there_is_named_with_those_that_are(installed: None) -> None:
+    with pytest.raises(ConfigError, match=r"no agent plugin 'carrot': none of this name.*There are parrot"):
+        attempter(configuration(backend="plugin:carrot"), Recipe())
+    assert brought_model("canned").made("m").model == "m"
+    with pytest.raises(ConfigError, match=r"There are canned"):
+        brought_model("canning")
+    with pytest.raises(ValueError, match="with the name of a plugin"):
+        configuration(backend="plugin:")
+
+
+def test_an_agent_or_model_that_is_none_is_refused_in_one_line() -> None:
+    for make in (AgentPlugin("x", lambda model, seed: object()), AgentPlugin("x", lambda model, seed: 1 // 0)):
+        with pytest.raises(UsageError) as caught:
+            make.made(None, 0)
+        assert str(caught.value).isprintable()
+    for model in (ModelPlugin("x", lambda name: object()), ModelPlugin("x", lambda name: 1 // 0)):
+        with pytest.raises(UsageError):
+            model.made("m")
+
+
+def test_what_a_model_raises_is_a_failed_call_that_may_have_cost_something() -> None:
+    class Broken:
+        model, where = "m", "here"
+
+        def complete(self, prompt: str, max_output: int) -> object:
+            if prompt:
+                raise RuntimeError("no\nnetwork")
+            return "a text"
+
+    for prompt in ("x", ""):
+        with pytest.raises(CallFailed) as caught:
+            ModelPlugin("x", lambda name: Broken()).made("m").complete(Redacted(prompt), 9)
+        assert caught.value.cost == "all"
+        assert str(caught.value).isprintable()
+
+
+def test_doctor_says_what_is_there_and_what_was_left_out() -> None:
+    assert doctor.plugins([], []).state == "ok"
+    found = doctor.plugins(["check a"], ["the plugin b was left out: it is none"])
+    assert (found.state, found.finding) == ("warn", "the plugin b was left out: it is none (used: check a)")
