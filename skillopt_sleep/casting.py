@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from skillopt_core.critic import ModelCritic
-from skillopt_core.health import Thresholds
 from skillopt_core.types import Missing, Score, Skill, Task
 from skillopt_sleep.agents.answering import AnsweringAgent
 from skillopt_sleep.agents.others import further_agents
@@ -105,8 +104,7 @@ def cast(
     entities = own_entities([task.prompt for task in known], skill.text)
     grounds = Grounds(literals=frozenset(secrets), entities=entities)
     screen = StrictScreen(grounds, is_secret=lambda text: world.redactor.redact(text) != text)
-    thresholds = Thresholds(**world.config.health.model_dump())
-    return Cast(attempter(world.config, recipe), critic, screen, editor(world, recipe), world.budget(run), thresholds)
+    return Cast(attempter(world.config, recipe), critic, screen, editor(world, recipe), world.budget(run))
 
 
 def judges(offered: frozenset[Need] = OFFERED) -> tuple[Judges, tuple[str, ...]]:
