@@ -142,6 +142,23 @@ class Kept:
         return made.digest
 
 
+class Gathered:
+    """Texts that are kept together, in one statement, before the rows that refer to them are written."""
+
+    def __init__(self) -> None:
+        self._bodies: dict[bytes, Body] = {}
+
+    def text(self, text: Redacted) -> bytes:
+        """Note text that went through today's redaction rules. Returns the digest by which a row refers to it."""
+        made = make(text.encode("utf-8", "replace"), RULES_VERSION)
+        self._bodies[made.digest] = made
+        return made.digest
+
+    def keep(self, connection: Connection) -> None:
+        """Store what was noted."""
+        keep(connection, self._bodies.values())
+
+
 _FIND = select(body.c.digest, body.c.codec, body.c.bytes).where(body.c.digest.in_(bindparam("digests", expanding=True)))
 
 

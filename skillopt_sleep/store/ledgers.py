@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from sqlalchemy import bindparam, func, select, update
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.dialects.sqlite import Insert, insert
 
 from skillopt_core.types import Score, Trajectory
 from skillopt_sleep.domain.ledgers import AttemptKey, CompletionKey
@@ -22,6 +22,16 @@ Redact = Callable[[str], Redacted]
 _FINISHED: Final = select(attempt).where(
     attempt.c.status == "done", attempt.c.key.in_(bindparam("keys", expanding=True))
 )
+
+
+def _finished_over_missing() -> Insert:
+    """An attempt by its key: one that was missing is replaced, one that is there stays."""
+    new = insert(attempt)
+    finished = {c.name: new.excluded[c.name] for c in attempt.columns if c.name not in {"id", "key"}}
+    return new.on_conflict_do_update(index_elements=["key"], set_=finished, where=attempt.c.status == "missing")
+
+
+_AGAIN: Final = _finished_over_missing()
 
 
 class Attempts:
@@ -45,18 +55,15 @@ class Attempts:
 
     def save(self, rows: Sequence[tuple[AttemptKey, Trajectory | str]]) -> None:
         """Write attempts in one transaction; a string is why one is missing. A finished one never changes."""
+        texts = bodies.Gathered()
+        written = [self._row(texts, key, answer) for key, answer in rows]
+        if not written:
+            return
         with self._store.write() as connection:
-            kept = bodies.Kept(connection)
-            written = [self._row(kept, key, answer) for key, answer in rows]
-            if written:
-                new = insert(attempt)
-                finished = {c.name: new.excluded[c.name] for c in attempt.columns if c.name not in {"id", "key"}}
-                again = new.on_conflict_do_update(
-                    index_elements=["key"], set_=finished, where=attempt.c.status == "missing"
-                )
-                connection.execute(again, written)
+            texts.keep(connection)
+            connection.execute(_AGAIN, written)
 
-    def _row(self, kept: bodies.Kept, key: AttemptKey, answer: Trajectory | str) -> dict[str, Any]:
+    def _row(self, texts: bodies.Gathered, key: AttemptKey, answer: Trajectory | str) -> dict[str, Any]:
         row: dict[str, Any] = dict.fromkeys(_OUTCOME)
         row |= {"failed": "[]", "objectives": "{}", "why": "", "loaded": None}
         row |= {"key": key.digest, "task": key.task, "skill": key.skill, "agent": key.agent, "draw": key.draw}
@@ -74,8 +81,8 @@ class Attempts:
             "soft": score.soft,
             "failed": json.dumps([self._redact(text) for text in score.failed]),
             "objectives": json.dumps(dict(score.objectives)),
-            "trajectory": kept.text(self._redact(answer.transcript)),
-            "prompt": kept.text(self._redact(answer.prompt)),
+            "trajectory": texts.text(self._redact(answer.transcript)),
+            "prompt": texts.text(self._redact(answer.prompt)),
         }
 
 
