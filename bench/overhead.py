@@ -3,8 +3,8 @@
     python bench/overhead.py [--runs N]
 
 Wall time of N runs (10), best and median, and the median of processor time. `bare` is the core alone; `journaled` is
-the same inside a run folder, each attempt redacted and kept in its database as `train` does it, every commit seen on the
-disk. The agent answers at once, so what is measured is all ours.
+the same inside a run folder, each attempt redacted and kept in its database as `train` does it, every commit seen on
+the disk. The agent answers at once, so what is measured is all ours.
 """
 
 from __future__ import annotations
