@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from skillopt_core.types import Evolution, Step
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Where a signal is raised. Rates are shares in [0, 1], `tokens` optimizer tokens an epoch."""
+    """Where a signal is raised: the field's rules of thumb.
+
+    `acceptance` (share of candidates kept) and `baseline` (success before training) are too low below; `flat` is the
+    move of a score that counts as none, `rising` that of the train score that counts as one; `tokens` are the
+    optimizer's in an epoch; `patterns` on one skill and `shift` (share of the task mix) are too many above.
+    """
 
     acceptance: float = 0.20
     flat: float = 0.01
@@ -22,6 +28,9 @@ class Thresholds:
     shift: float = 0.30
 
 
+RULES_OF_THUMB: Final = Thresholds()
+
+
 @dataclass(frozen=True, slots=True)
 class Signal:
     """One thing to look at: a stable name, what was measured, and what it usually means."""
@@ -30,10 +39,13 @@ class Signal:
     finding: str
     meaning: str
 
+    def __str__(self) -> str:
+        return f"{self.finding}: {self.meaning}"
+
 
 def health(
-    evolution: Evolution,
-    gate_tasks: int,
+    evolution: Evolution | None,
+    gate_tasks: int | None,
     *,
     tokens_per_epoch: float | None = None,
     patterns: int | None = None,
@@ -41,16 +53,15 @@ def health(
     mix_now: Mapping[str, int] | None = None,
     thresholds: Thresholds | None = None,
 ) -> tuple[Signal, ...]:
-    """The signals that a finished run raises. What is not given is not judged.
+    """The signals that a run raises. What is not given (None) is not judged.
 
     `mix_before` and `mix_now` count tasks by pattern when the skill was trained and today.
     """
-    at = thresholds or Thresholds()
-    found = [
-        *_acceptance(evolution.steps, at),
-        *_overfitting(evolution.steps, at),
-        *_start(evolution.steps, gate_tasks, at),
-    ]
+    at = thresholds or RULES_OF_THUMB
+    steps = evolution.steps if evolution is not None else ()
+    found = [*_acceptance(steps, at), *_overfitting(steps, at), *_baseline(steps, at)]
+    if gate_tasks is not None and gate_tasks < at.gate_tasks:
+        found.append(Signal("gate_tasks", f"{gate_tasks} gate tasks", "small effects cannot be seen"))
     if tokens_per_epoch is not None and tokens_per_epoch > at.tokens:
         found.append(Signal("tokens", f"{tokens_per_epoch:.0f} optimizer tokens an epoch", "fewer or shorter attempts"))
     if patterns is not None and patterns > at.patterns:
@@ -100,11 +111,8 @@ def _overfitting(steps: Sequence[Step], at: Thresholds) -> list[Signal]:
     return [Signal("overfitting", finding, "edits that fit the train tasks alone")]
 
 
-def _start(steps: Sequence[Step], gate_tasks: int, at: Thresholds) -> list[Signal]:
-    found = []
+def _baseline(steps: Sequence[Step], at: Thresholds) -> list[Signal]:
     first = next((step.train for step in steps if step.train is not None), None)
-    if first is not None and first < at.baseline:
-        found.append(Signal("baseline", f"baseline success is {first:.0%}", "tasks too hard for the target, or broken"))
-    if gate_tasks < at.gate_tasks:
-        found.append(Signal("gate_tasks", f"{gate_tasks} gate tasks", "small effects cannot be seen"))
-    return found
+    if first is None or first >= at.baseline:
+        return []
+    return [Signal("baseline", f"baseline success is {first:.0%}", "tasks too hard for the target, or broken")]

@@ -18,6 +18,7 @@ from skillopt_sleep.critics.leaks import own_entities
 from skillopt_sleep.critics.screen import Grounds, StrictScreen
 from skillopt_sleep.critics.simulated import Quality, SimulatedCritic
 from skillopt_sleep.domain.answers import Answer
+from skillopt_sleep.domain.health import thresholds
 from skillopt_sleep.errors import ConfigError, UsageError
 from skillopt_sleep.train.cast import Attempter, Cast
 from skillopt_sleep.train.loading import Judges
@@ -104,7 +105,10 @@ def cast(
     entities = own_entities([task.prompt for task in known], skill.text)
     grounds = Grounds(literals=frozenset(secrets), entities=entities)
     screen = StrictScreen(grounds, is_secret=lambda text: world.redactor.redact(text) != text)
-    return Cast(attempter(world.config, recipe), critic, screen, editor(world, recipe), world.budget(run))
+    return Cast(
+        attempter(world.config, recipe), critic, screen, editor(world, recipe), world.budget(run),
+        thresholds(world.config.health),
+    )  # fmt: skip
 
 
 def judges(offered: frozenset[Need] = OFFERED) -> tuple[Judges, tuple[str, ...]]:

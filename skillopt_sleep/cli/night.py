@@ -176,13 +176,15 @@ IDLE: Mapping[str, str] = {
     "adopt.auto_rollback": "nothing is taken back by itself yet, see `skillopt-sleep status`",
 }
 """Options that change nothing, and why: the evidence of this version is recorded, whichever model phrases rules."""
+WITH_A_MODEL = frozenset({"mine.recall_k"})
+"""Those of them that change what a model is shown, where one phrases rules."""
 
 
 def idle(options: Options, backend: str) -> Iterator[str]:
     """A warning for each option that was given and has no effect."""
     given = {key: flag for key, (value, flag) in options.items() if value is not None and value != ()}
     for key, why in IDLE.items():
-        if key in given:
+        if key in given and not (key in WITH_A_MODEL and backend != "recorded"):
             yield f"{given[key]} has no effect with backend {backend}: {why}"
     if "models.optimizer" in given and backend == "recorded":
         yield f"{given['models.optimizer']} has no effect with backend recorded: name --backend anthropic or openai"

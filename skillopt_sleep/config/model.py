@@ -116,7 +116,8 @@ class Mine(Section):
     headless: bool = Field(default=False, description="Also mine sessions that no person typed in (scripts, CI).")
     max_tasks: Annotated[int, Field(ge=1, le=100)] = Field(default=3, description="Tasks that one session may yield.")
     recall_k: Annotated[int, Field(ge=0)] = Field(
-        default=0, description="Similar past tasks that are added to each train task; 0: none."
+        default=0,
+        description="Similar earlier things that a model is shown beside each new one; 0: all that fit.",
     )
     dream_factor: Annotated[int, Field(ge=0)] = Field(
         default=0,
@@ -185,12 +186,25 @@ class Gate(Section):
 
 
 class Reward(Section):
-    """What counts as better. Success is never bought by the others."""
+    """What counts as better in `train`, where its recipe does not say. Success is never bought by the others."""
 
-    success: Weight = Field(default=1.0, description="Weight of the task's checks.")
-    tokens: Weight = Field(default=0.0, description="Weight of fewer tokens.")
-    tool_errors: Weight = Field(default=0.0, description="Weight of fewer failing tool calls.")
-    seconds: Weight = Field(default=0.0, description="Weight of less time.")
+    success: Annotated[float, Field(gt=0)] = Field(default=1.0, description="Weight of the task's checks.")
+    token_efficiency: Weight = Field(default=0.0, description="Weight of fewer tokens.")
+    tool_correctness: Weight = Field(default=0.0, description="Weight of fewer failing tool calls.")
+    latency: Weight = Field(default=0.0, description="Weight of less time.")
+
+
+class Health(Section):
+    """Where a health signal is raised, in the report and the log: the field's rules of thumb."""
+
+    acceptance: Share = Field(default=0.20, description="Share of candidates kept; lower: weak edits or a hard gate.")
+    flat: Share = Field(default=0.01, description="Move of the held-out score that counts as none.")
+    rising: Share = Field(default=0.05, description="Rise of the train score that should show on the held-out one too.")
+    tokens: Count = Field(default=100_000, description="Optimizer tokens of one epoch, or of one night.")
+    baseline: Share = Field(default=0.40, description="Success before training; lower: the tasks are too hard.")
+    gate_tasks: Count = Field(default=50, description="Gate tasks; fewer cannot show a small effect.")
+    patterns: Count = Field(default=5, description="Different rules on one skill; more: split it.")
+    shift: Share = Field(default=0.30, description="Share of the task mix that moved since then; more: train again.")
 
 
 class Preferences(Section):
@@ -339,6 +353,7 @@ class Config(Section):
     evolve: Evolve = Evolve()
     gate: Gate = Gate()
     reward: Reward = Reward()
+    health: Health = Health()
     preferences: Preferences = Preferences()
     models: Models = Models()
     agents: Agents = Agents()
@@ -356,11 +371,10 @@ class Config(Section):
 
 NOT_YET = frozenset(
     {
-        *("harvest.roots", "mine.max_tasks", "mine.recall_k", "mine.dream_factor"),
+        *("harvest.roots", "mine.max_tasks", "mine.dream_factor"),
         *(f"split.{name}" for name in Split.model_fields),
         *(f"evolve.{name}" for name in Evolve.model_fields),
         *(f"gate.{name}" for name in Gate.model_fields),
-        *(f"reward.{name}" for name in Reward.model_fields),
         *(f"agents.{name}" for name in Agents.model_fields),
         *("targets.roots", "adopt.auto_rollback"),
         *(f"notify.{name}" for name in Notify.model_fields),

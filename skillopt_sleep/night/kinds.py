@@ -1,7 +1,8 @@
 """The step in which a model groups what a person said: what it is shown, what is kept of it, what the morning is told.
 
 What it is shown is mined from, so it can be no evidence. On the first night the model is shown the first 60 % of the
-sessions in order of time; on later ones what was said before it was last asked. Its kinds are cut at the end of the
+sessions in order of time; on later ones what was said before it was last asked, or of what it has read already only
+the most similar (`mine.recall_k`). Its kinds are cut at the end of the
 last day of anything shown, keep their sentence and cut for good, and gather evidence also in nights without a model.
 """
 
@@ -89,8 +90,9 @@ def to_show(world: World, found: Mined, items: Sequence[Item], before: Grouped) 
         window = Window(before.asked_ms)
     else:
         window = Window.first(found.episodes, now)
-    shown = shown_of(items, window)
-    news = {item.event for item in shown} - set(before.answered)
+    known = frozenset(before.answered)
+    shown = shown_of(items, window, known, world.config.mine.recall_k)
+    news = {item.event for item in shown} - known
     return (shown if news else []), window
 
 

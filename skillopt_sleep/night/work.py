@@ -20,6 +20,7 @@ from skillopt_sleep.mine import Mined, episodes_of, mine
 from skillopt_sleep.mine.kinds import is_kind
 from skillopt_sleep.mine.tasks import recurrence, recurrence_of_kind, shown_by
 from skillopt_sleep.night import records
+from skillopt_sleep.night.health import skill_is_sound, spent_much
 from skillopt_sleep.night.journal import Journal
 from skillopt_sleep.night.kinds import kinds_in
 from skillopt_sleep.night.plan import Subject, documents, mined, preferred, rule_id
@@ -44,6 +45,7 @@ class Night:
     _results: list[tuple[Subject, Practised]] = field(default_factory=list)
     _agent: Replays | None = None
     _screen: Screen | None = None
+    _patterns: Sequence[Pattern] = ()
 
     def harvest(self) -> None:
         """Bring the store up to date; done once a night."""
@@ -64,6 +66,7 @@ class Night:
         if not self.world.dry_run:
             self.tally.count_tasks(*records.keep_mined(self.world.store, self.journal.id, found))
         self._results = []
+        self._patterns = found.patterns
         self._agent = self.world.replays(project.episodes)
         self._screen = self.world.screen(self._preferences(), project.episodes)
         return found
@@ -103,6 +106,7 @@ class Night:
                 self.tally.documents.append(staged)
                 self.tally.trials.extend(trials)
                 self.tally.warnings.extend(warnings)
+                self.tally.warnings.extend(self._health(project, document))
 
     def watch_adopted(self, project: Project) -> None:
         """What adopted rules did in the person's own later sessions."""
@@ -118,7 +122,19 @@ class Night:
 
     def report(self) -> NightReport:
         """The morning's report, on disk and in the journal. Raises the first error of a skill, if any failed."""
+        self.tally.warnings.extend(spent_much(self.world, self.journal.id))
         return write_report(self.world, self.journal, self.tally)
+
+    def _health(self, project: Project, document: Document) -> Sequence[str]:
+        """What is to be said of a learned skill as a whole."""
+        text = self.world.live(document)
+        if document.kind != "learned" or text is None:
+            return []
+        store = self.world.store
+        written = [one for one in Adoptions(store).all() if one.state == "written"]
+        dates = [one.at_ms for one in written if find_proposal(store, one.proposal).document == document]
+        name = f"{project.shown}, {document.name}"
+        return skill_is_sound(self.world, name, text, max(dates, default=None), self._patterns)
 
     def _practise(self, project: Project, one: Subject) -> Practised:
         live = live_skill(self.world, one.document)

@@ -146,8 +146,8 @@ class _Told:
 
     def signals(self, evolution: Evolution) -> tuple[Signal, ...]:
         """The health signals of the whole run."""
-        epochs = max(self._epochs, 1)
-        return health(evolution, len(self._tasks.gate), tokens_per_epoch=self._optimizer_tokens / epochs)
+        tokens, gate_tasks = self._optimizer_tokens / max(self._epochs, 1), len(self._tasks.gate)
+        return health(evolution, gate_tasks, tokens_per_epoch=tokens, thresholds=self._cast.thresholds)
 
     def _end_epoch(self) -> None:
         epoch = self._epochs

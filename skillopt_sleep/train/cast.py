@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from skillopt_core.health import RULES_OF_THUMB, Thresholds
 from skillopt_core.protocols import Critic, Environment, Screen
 from skillopt_sleep.budget import Budget
 from skillopt_sleep.domain.answers import Need
@@ -37,10 +38,11 @@ class Attempter:
 
 @dataclass(frozen=True)
 class Cast:
-    """The players of one run. `optimizer` says who edits, in a word."""
+    """The players of one run. `optimizer` says who edits, in a word; `thresholds` where a health signal is raised."""
 
     attempter: Attempter
     critic: Critic
     screen: Screen
     optimizer: str
     budget: Budget
+    thresholds: Thresholds = RULES_OF_THUMB

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from skillopt_core.gate import Metric
 from skillopt_core.schedule import Schedule
+from skillopt_sleep.config.model import Reward
 from skillopt_sleep.errors import ConfigError, NotFound, UsageError
 from skillopt_sleep.log import one_line
 
@@ -182,13 +183,20 @@ for _tag, _form, _first in (
     _Plain.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(rf"^(?:{_form})$"), list(_first))
 
 
-def resolve(path: Path | None = None, settings: Iterable[str] = (), options: Mapping[str, object] = {}) -> Recipe:
+def resolve(
+    path: Path | None = None,
+    settings: Iterable[str] = (),
+    options: Mapping[str, object] = {},
+    base: Mapping[str, object] = {},
+) -> Recipe:
     """The recipe of a file and all that it extends, with `key=value` settings and named options on top.
 
-    Options are by key; None stands for one that was not given. Raises `ConfigError` with file, line and key, and
-    `UsageError` for a setting.
+    Options are by key; None stands for one that was not given. `base` are values that hold where nothing else says
+    one: what a person configured for all runs. Raises `ConfigError` with file, line and key, and `UsageError` for a
+    setting.
     """
     values, origins = _read_chain(path, ()) if path is not None else ({}, {})
+    values = {**base, **values}
     for setting in settings:
         key, value = _setting(setting)
         values[key], origins[key] = value, f"--set {key}"
@@ -196,6 +204,16 @@ def resolve(path: Path | None = None, settings: Iterable[str] = (), options: Map
         if value is not None:
             values[key], origins[key] = value, "--" + key.replace("_", "-")
     return _validated(values, origins)
+
+
+def rewards(reward: Reward) -> dict[str, object]:
+    """The weights of a configuration's [reward] by the keys of a recipe."""
+    return {
+        "success_weight": reward.success,
+        "token_efficiency_weight": reward.token_efficiency,
+        "tool_correctness_weight": reward.tool_correctness,
+        "latency_penalty": reward.latency,
+    }
 
 
 def _read_chain(path: Path, seen: tuple[Path, ...]) -> tuple[dict[str, Any], dict[str, str]]:

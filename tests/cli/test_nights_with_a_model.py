@@ -308,6 +308,19 @@ def test_options_that_change_nothing_say_so(command: Command) -> None:
         assert len(lines) == 1, option
 
 
+def test_recall_changes_what_a_model_is_shown_and_says_nothing_of_no_effect(
+    command: Command, server: HTTPServer
+) -> None:
+    seen = serve(server, grouping(("force", PUSH)))
+    first = night(command, "openai", "--recall-k=1")
+    assert "--recall-k has no effect" not in first.err
+    everything = night(command, "openai", "--dry-run").document["plan"]["asks"]["items"]
+    plan = night(command, "openai", "--dry-run", "--recall-k=1").document["plan"]["asks"]["items"]
+    assert 0 < plan < everything
+    assert night(command, "openai", "--recall-k=1").code == 0
+    assert len(items(prompt_of(seen[-1]))) == plan
+
+
 def test_a_dry_run_says_what_would_be_sent_to_whom_and_sends_nothing(command: Command, server: HTTPServer) -> None:
     plan = night(command, "openai", "--dry-run").document["plan"]
     assert server.log == []

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Literal
 
+from skillopt_core.recall import Similar
 from skillopt_sleep.clock import end_of_day
 from skillopt_sleep.domain import commands
 from skillopt_sleep.domain.episodes import Action, ActionKind, Episode
@@ -62,6 +63,11 @@ class Item:
         return self.sort in {"refused", "interrupted"}
 
     @property
+    def words(self) -> str:
+        """All that is shown of it."""
+        return "\n".join((self.said, *self.did))
+
+    @property
     def length(self) -> int:
         return len(self.said) + sum(map(len, self.did)) + 40
 
@@ -94,14 +100,23 @@ class Window:
         return self.cut_ms if self.cut_ms is not None else end_of_day(max(item.at_ms for item in shown))
 
 
-def shown_of(items: Iterable[Item], window: Window) -> list[Item]:
+def shown_of(items: Iterable[Item], window: Window, known: Collection[int] = (), recall: int = 0) -> list[Item]:
     """The items that a model is shown: at most `MOST_ITEMS`, refusals before the rest, newer ones before older ones.
 
-    None where fewer than two sessions are among them: nothing could be said to come back.
+    With `recall`, what it has read before (`known`, by row) is shown again only as far as it is among the `recall` most
+    similar of something new. None where fewer than two sessions are among them: nothing could be said to come back.
     """
     held = sorted((item for item in items if window.holds(item)), key=lambda i: (_ORDER[i.sort], -i.at_ms, i.event))
-    chosen = held[:MOST_ITEMS]
+    chosen = (_recalled(held, known, recall) if recall and known else held)[:MOST_ITEMS]
     return chosen if len({item.session for item in chosen}) >= 2 else []
+
+
+def _recalled(held: Sequence[Item], known: Collection[int], k: int) -> list[Item]:
+    """What is new, and of the rest what is most similar to it, in their order."""
+    read = [item for item in held if item.event in known]
+    similar = Similar([item.words for item in read])
+    again = {read[n].event for item in held if item.event not in known for n in similar.to(item.words, k)}
+    return [item for item in held if item.event not in known or item.event in again]
 
 
 def batches(items: Iterable[Item]) -> list[list[Item]]:

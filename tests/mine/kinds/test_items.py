@@ -81,6 +81,23 @@ def test_refusals_come_before_other_words_where_not_all_can_be_shown() -> None:
     assert "the name of thing 0 is wrong" not in {item.said for item in shown}
 
 
+def test_what_was_read_before_is_shown_again_only_where_it_is_like_something_new() -> None:
+    talk = [
+        pushed("s0", 0, "never force-push to the release branch"),
+        pushed("s1", 1, "the tables must stay as they are"),
+        pushed("s2", 2, "force-push is not how we release"),
+        pushed("s3", 3, "no force-push here, ever: we release from main"),
+    ]
+    items = items_in(*talk)
+    known = {item.event for item in items if item.session != "s3"}
+    everything = Window(2**60)
+    assert [item.session for item in shown_of(items, everything, known)] == ["s3", "s2", "s1", "s0"]
+    assert {item.session for item in shown_of(items, everything, known, 2)} == {"s3", "s2", "s0"}
+    assert len(shown_of(items, everything, known, 1)) == 2
+    assert shown_of(items, everything, (), 1) == shown_of(items, everything)  # a first night has read nothing
+    assert shown_of(items, everything, {item.event for item in items}, 3) == []
+
+
 def test_batches_are_small_and_hold_each_item_once_with_its_kind_of_action() -> None:
     sessions = [pushed(f"p{n}", n, f"never force-push here, {'really ' * 30} {n}") for n in range(20)]
     sessions += [
