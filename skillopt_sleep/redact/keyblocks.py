@@ -1,4 +1,4 @@
-"""Private keys in blocks of base64 lines: whole, cut off at either end, quoted, indented, numbered, on one line."""
+"""Private keys in blocks of base64 lines: whole, cut off at either end or both, quoted, indented, numbered, in one."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ _LAST = re.compile(_TRAIL + _BREAK + _MARGIN + rb"(?P<run>=?[A-Za-z0-9+/]{1,}+={
 _HEADING = re.compile(rb"(?:\r?\n|\\n)" + _MARGIN + rb"(?:[A-Za-z][A-Za-z-]{1,24}: [^\r\n\\]{0,200}|(?=[\r\n\\]))")
 _DIGIT = re.compile(rb"[0-9]")
 _KEY_LINE = re.compile(_MARGIN + rb"(?P<run>[A-Za-z0-9+/]{1,200}+={0,2})[ \t\"',+\\\r]{0,8}")
+_ROW_ABOVE = re.compile(rb"(?:(?<![A-Za-z0-9+/])|(?<=\\n))(?:[A-Za-z0-9+/]{64}|[A-Za-z0-9+/]{70})(?:\r?\n|\\n)\Z")
+_HALF_ROW_ABOVE = re.compile(rb"(?:(?<![A-Za-z0-9+/])|(?<=\\n))[A-Za-z0-9+/]{20,69}(?:\r?\n|\\n)\Z")
+_MIXED = re.compile(rb"(?=[^\r\n\\]*[0-9])(?=[^\r\n\\]*[A-Z])[^\r\n\\]*[a-z]")
+_CERTIFICATE = re.compile(rb"-----BEGIN [A-Z0-9 ]{0,40}-----\r?(?:\n|\\n)\Z")
 _BARE_MARGIN = re.compile(_MARGIN)
 _RUN_TO_END = re.compile(rb"[A-Za-z0-9+/]{8,}+={0,2}\Z")
 _WIDEST = 200
@@ -65,3 +69,20 @@ def key_before_end(scan: bytes, at: int) -> tuple[int, int] | None:
     rest = _RUN_TO_END.search(scan, max(0, stop - _WIDEST), stop) if start < at else None
     start = rest.start() if rest else start
     return (start, end.end()) if _DIGIT.search(scan, start, at) else None
+
+
+def key_before_cut(scan: bytes, at: int) -> tuple[int, int] | None:
+    """Whole lines of base64 right above the mark of a cut, as wide as those of keys (RFC 7468: 64; OpenSSH: 70).
+
+    Where both the beginning and the end line are lost nothing else tells a key. What stands under the beginning of
+    something else, a certificate say, is none.
+    """
+    start = at
+    while row := _ROW_ABOVE.search(scan, max(0, start - _WIDEST), start):
+        if not _MIXED.match(scan, row.start(), row.end()):
+            break
+        start = row.start()
+    if start == at or _CERTIFICATE.search(scan, max(0, start - _WIDEST), start):
+        return None
+    half = _HALF_ROW_ABOVE.search(scan, max(0, start - _WIDEST), start)
+    return (half.start() if half and _MIXED.match(scan, half.start(), half.end()) else start), at

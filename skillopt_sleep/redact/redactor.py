@@ -17,7 +17,7 @@ from skillopt_sleep.redact.spans import KINDS, PLACEHOLDER, SEPARATOR, Span, out
 Redacted = NewType("Redacted", str)
 """Text that has passed a Redactor: the only kind that may be stored, logged, shown or sent."""
 
-RULES_VERSION = 1
+RULES_VERSION = 2
 """Raised with every change that finds more: stored text of an older version is redacted again."""
 
 _BATCH = 65_536

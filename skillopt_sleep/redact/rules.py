@@ -10,7 +10,7 @@ from typing import NamedTuple
 import ahocorasick_rs
 
 from skillopt_sleep.redact.contexts import CONTEXTS, Context, secret_group
-from skillopt_sleep.redact.keyblocks import key_before_end, key_from_begin
+from skillopt_sleep.redact.keyblocks import key_before_cut, key_before_end, key_from_begin
 from skillopt_sleep.redact.likeness import is_random
 from skillopt_sleep.redact.spans import Span
 from skillopt_sleep.redact.vendors import VENDORS, Vendor
@@ -102,6 +102,7 @@ def _dispatch() -> _Dispatch:
         _block_rule(b"-----begin", key_from_begin),
         _block_rule(b"putty-user-key-file-", key_from_begin),
         _block_rule(b"-----end", key_before_end),
+        _block_rule("…".encode(), key_before_cut),
     )
     called: dict[bytes, list[int]] = {}
     for index, rule in enumerate(rules):

@@ -31,8 +31,7 @@ _VERDICT: Final = (
     *("low", "high", "p", "e", "e_reverse", "alpha", "pairs", "coverage", "opened", "repeats", "counts", "bets"),
 )
 _UNIT: Final = ("n", "unit", "before", "after", "d", "pairs", "began_ms", "tasks")
-_ID: Final = {"completion": "key"}
-_COMPLETION: Final = ("key", "role", "model", "prompt", "draw", "status")
+_COMPLETION: Final = ("role", "model", "prompt", "draw", "status")
 
 
 def note(connection: Connection, kind: str, name: str | int, now: int) -> None:
@@ -52,7 +51,7 @@ def _said_last(connection: Connection, kind: str, name: str) -> str | None:
 def facts(connection: Connection, kind: str) -> Iterator[tuple[str, Fact]]:
     """All facts of a kind, with their ids."""
     for fact in _READERS[kind](connection, None):
-        yield str(fact[_ID.get(kind, "id")]), fact
+        yield str(fact["id"]), fact
 
 
 def differing(connection: Connection, said: Mapping[tuple[str, str], str]) -> list[str]:
@@ -109,7 +108,10 @@ def _verdicts(connection: Connection, name: Any) -> Iterator[Fact]:
 
 
 def _completions(connection: Connection, name: Any) -> Iterator[Fact]:
-    return _rows(connection, _of(completion, completion.c.key, name), _COMPLETION)
+    wanted = _of(completion, completion.c.key, name)
+    keys = connection.execute(wanted.with_only_columns(completion.c.key)).scalars().all()
+    for key, fact in zip(keys, _rows(connection, wanted, _COMPLETION), strict=True):
+        yield {"id": key} | fact
 
 
 def _of(table: Any, key: Any, name: Any) -> Select[Any]:
