@@ -22,6 +22,8 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "show": ("looking", "Anything by its id: night, session, task, rule, proposal ..."),
     "sessions": ("looking", "Harvested sessions, one a line."),
     "tasks": ("looking", "Patterns and tasks with checks, split and sources."),
+    "train": ("training", "Train a skill on tasks of your own."),
+    "eval": ("training", "Score one skill on tasks, or two in pairs."),
     "schedule": ("service", "Let the system start a night every night."),
     "daemon": ("service", "Stay, run a night every night, read new transcripts by day."),
     "doctor": ("begin", "Preconditions, each with a finding and a remedy."),

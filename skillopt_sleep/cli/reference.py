@@ -12,7 +12,7 @@ from skillopt_sleep.cli.__main__ import run
 
 COMMANDS = (
     "", "init", "run", "harvest", "sessions", "tasks", "review", "adopt", "reject", "rollback", "status", "history",
-    "show", "schedule install", "schedule remove", "schedule show", "daemon", "doctor",
+    "show", "train", "eval", "schedule install", "schedule remove", "schedule show", "daemon", "doctor",
     "export", "verify", "forget", "prune", "backup", "config show",
 )  # fmt: skip
 

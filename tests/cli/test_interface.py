@@ -38,6 +38,10 @@ OPTIONS = {
     "status": "",
     "history": "",
     "show": "",
+    "train": "--tasks --skill --audit --recipe --set --epochs --batch-size --learning-rate "
+    "--lr-scheduler --rollouts-k --gate --seed --out --backend --target-backend --optimizer-backend --target-model "
+    "--optimizer-model --budget-tokens --budget-usd --budget-calls --budget-minutes",
+    "eval": "--tasks --skill --against --target-model --recipe --set --repeats --seed --backend --target-backend",
     "daemon": "",
     "schedule install": "--systemd --cron --launchd --at --print",
     "schedule remove": "--systemd --cron --launchd",
@@ -50,7 +54,8 @@ OPTIONS = {
     "backup": "",
     "config show": "",
 }
-REPEATED = ("run --preferences", "run --from", "harvest --from", "harvest --agent", "adopt --edit", "adopt --target")
+REPEATED = ("run --preferences", "run --from", "harvest --from", "harvest --agent", "adopt --edit", "adopt --target",
+            "train --set", "eval --set", "eval --target-model")  # fmt: skip
 EXIT_CODES = {
     errors.SleepError: 1,
     errors.StoreError: 1,

@@ -1,0 +1,237 @@
+"""What `train` and `eval` do once their options are read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skillopt_core.protocols import Exhausted
+from skillopt_core.types import Outcome, Skill
+from skillopt_sleep import casting
+from skillopt_sleep.cli.common import Call
+from skillopt_sleep.cli.making import configured, make_world, the_store
+from skillopt_sleep.cli.night import Shown
+from skillopt_sleep.clock import SystemClock
+from skillopt_sleep.domain.answers import Need
+from skillopt_sleep.errors import BudgetTooSmall, NeedsPerson, SleepError, UsageError
+from skillopt_sleep.log import open_log
+from skillopt_sleep.review import words
+from skillopt_sleep.train import Training, train
+from skillopt_sleep.train.documents import eval_document, train_document
+from skillopt_sleep.train.evaluate import Row, evaluate
+from skillopt_sleep.train.loading import load, warnings_of
+from skillopt_sleep.train.recipe import Recipe, resolve, rewards
+from skillopt_sleep.train.report import Head, headline, needs, report_page
+from skillopt_sleep.train.runfolder import RunFolder, opened, read_skill, run_id, write
+from skillopt_sleep.train.splits import Tasks, split, twins
+
+if TYPE_CHECKING:
+    from skillopt_sleep.config import Config
+    from skillopt_sleep.train.rows import LoadedTask
+    from skillopt_sleep.world import LocalWorld
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a person chose on the command line: files, keys of the recipe, keys of the configuration."""
+
+    tasks: Path
+    skill: Path
+    audit: Path | None
+    recipe: Path | None
+    settings: tuple[str, ...]
+    recipe_options: Mapping[str, object]
+    options: Mapping[str, tuple[object, str]]
+
+    def resolved(self, config: Config) -> Recipe:
+        """The recipe; the weights of the configuration's [reward] hold where it names none."""
+        return resolve(self.recipe, self.settings, self.recipe_options, rewards(config.reward))
+
+
+def train_skill(call: Call, chosen: Chosen, out: Path | None) -> None:
+    """One training run from start to exit code. Raises `BudgetTooSmall`, `NeedsPerson`, …"""
+    config = configured(call, chosen.options)
+    recipe, skill = chosen.resolved(config), read_skill(chosen.skill)
+    offered = casting.attempter(config, recipe).offers  # nothing is made where nobody could attempt
+    tasks = _loaded(call, chosen, recipe, offered)
+    clock = SystemClock()
+    with the_store(call) as store, open_log(call.home, scrub=None):
+        with call.view.progress("training") as step:
+            world = make_world(call, config, store, Shown(step, call.view.note), loose=(chosen.tasks,))
+            identity = _identity(config, recipe, skill, tasks, casting.editor(world, recipe))
+            run = run_id(identity)
+            path = (out or call.home.root / "train" / run).absolute()
+            with opened(path, identity, recipe.as_yaml(), clock) as folder:
+                if folder.begun:
+                    call.view.note(f"going on in {path}")
+                training = _trained(world, run, folder, recipe, skill, tasks)
+                lines = folder.lines
+                write(folder.report, report_page(training, _head(run, chosen, recipe, world, skill), lines))
+        document = train_document(training, path, lines, simulated=_simulated(config, recipe))
+        if (problem := what_it_wants(training)) is not None and call.as_json:
+            raise problem.beside(document)
+        _show_training(call, training, document)
+    if problem is not None:
+        raise problem
+
+
+def score_skill(call: Call, chosen: Chosen, against: Path | None, models: Sequence[str | None]) -> None:
+    """`eval`: one row a target."""
+    recipe, skill = chosen.resolved(configured(call, chosen.options)), read_skill(chosen.skill)
+    other = read_skill(against) if against is not None else None
+    players = [casting.attempter(_with_target(call, chosen, model), recipe) for model in models]
+    judges, said = casting.judges(frozenset.intersection(*(player.offers for player in players)))
+    loaded = load(chosen.tasks, judges)
+    for line in (*said, *warnings_of(loaded)):
+        call.view.warn(line)
+    units = {task.id: unit for unit, group in twins(loaded).items() for task in group}
+    every = [task.as_task(units[task.id]) for task in loaded]
+    rows = []
+    with call.view.progress("eval") as step:
+        for number, player in enumerate(players):
+            step(f"{player.name}: {len(every)} tasks × {recipe.repeats}", number, len(players))
+            try:
+                rows.append(evaluate(skill, other, every, recipe, player))
+            except Exhausted as error:
+                raise BudgetTooSmall(str(error), remedy="Give it more tokens, or no limit") from None
+    document = eval_document(rows, simulated=players[0].simulated)
+    failed = next((row for row in rows if row.failed), None)
+    problem = NeedsPerson("too few attempts came back", where=failed.target, remedy="Try again") if failed else None
+    if problem is not None and call.as_json:
+        raise problem.beside(document)
+    _show_rows(call, rows, document)
+    if problem is not None:
+        raise problem
+
+
+def what_it_wants(training: Training) -> SleepError | None:
+    """What of a run wants a person (cli.md, exit codes 5 and 3); None where nothing does."""
+    if training.evolution.stopped == "budget":
+        if not training.compared:
+            return BudgetTooSmall(
+                "the budget was out before a first comparison", remedy="Give it more; the same command goes on"
+            )
+        return None
+    verdicts = [step.verdict for step in training.evolution.steps if step.verdict is not None]
+    if verdicts and verdicts[-1].outcome is Outcome.INFRA_ERROR:
+        return NeedsPerson(
+            f"too many calls failed: {verdicts[-1].why}", remedy="Begin a new run with another --out once they work"
+        )
+    return None
+
+
+def _loaded(call: Call, chosen: Chosen, recipe: Recipe, offered: frozenset[Need]) -> Tasks:
+    """The tasks in their splits, for an agent that offers so much; what is weak about them is said."""
+    judges, said = casting.judges(offered)
+    loaded = load(chosen.tasks, judges)
+    audit = load(chosen.audit, judges) if chosen.audit is not None else ()
+    tasks = split(loaded, seed=recipe.seed, ratio=recipe.split, audit=audit, repeats=recipe.repeats, alpha=recipe.alpha)
+    for line in (*said, *warnings_of(tasks.all), *tasks.warnings):
+        call.view.warn(line)
+    if not tasks.train:
+        raise UsageError("there are no train tasks", where=str(chosen.tasks), remedy="Leave some tasks without split")
+    return tasks
+
+
+def _trained(world: LocalWorld, run: str, folder: RunFolder, recipe: Recipe, skill: Skill, tasks: Tasks) -> Training:
+    players = casting.cast(world, run, folder, recipe, skill, tasks.all)
+    return train(
+        skill, tasks.task_set(), recipe, players, folder,
+        redact=world.redactor.redact, clock=world.clock, progress=world.progress,
+    )  # fmt: skip
+
+
+def _identity(config: Config, recipe: Recipe, skill: Skill, tasks: Tasks, editor: str) -> dict[str, Any]:
+    """What a run is of: everything that its result depends on, and nothing of what it may cost."""
+    return {
+        "format": 1,
+        "skill": {"name": skill.name, "digest": skill.digest},
+        "tasks": {name: _digest(getattr(tasks, name), tasks) for name in ("train", "gate", "audit")},
+        "recipe": recipe.model_dump(mode="json"),
+        "target": dict(casting.attempter(config, recipe).named),
+        "optimizer": {"name": editor, "max_output": config.models.max_output},
+    }
+
+
+def _digest(part: Sequence[LoadedTask], tasks: Tasks) -> str:
+    """SHA-256 over all that says what these tasks are and how they are judged."""
+    rows = [
+        [
+            task.id,
+            task.prompt,
+            tasks.units[task.id],
+            [[check.kind, check.argument, check.weight] for check in task.checks],
+            [task.scorer, task.argument],
+            [[path, hashlib.sha256(content).hexdigest()] for path, content in sorted(task.files.items())],
+        ]
+        for task in part
+    ]
+    return hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest()
+
+
+def _head(run: str, chosen: Chosen, recipe: Recipe, world: LocalWorld, skill: Skill) -> Head:
+    player = casting.attempter(world.config, recipe)
+    return Head(
+        run=run,
+        skill=skill.name,
+        tasks=chosen.tasks.name,
+        target=player.name,
+        optimizer=casting.editor(world, recipe),
+        simulated=player.simulated,
+        recipe=recipe.model_dump(mode="json"),
+    )
+
+
+def _with_target(call: Call, chosen: Chosen, model: str | None) -> Config:
+    return configured(call, {**chosen.options, "models.target": (model, "--target-model")})
+
+
+def _simulated(config: Config, recipe: Recipe) -> bool:
+    return casting.attempter(config, recipe).simulated
+
+
+def _show_training(call: Call, training: Training, document: Mapping[str, object]) -> None:
+    view = call.view
+    if call.as_json:
+        view.document(document)
+        return
+    simulated = " (simulated)" if document["evidence"] == "simulated" else ""
+    view.text(headline(training) + simulated)
+    if training.audit is not None and training.audit.effect is not None and training.evolution.changed:
+        view.text(f"Audit: {words.figures(training.audit)}")
+    if wanted := needs(training):
+        view.text(f"What would change that: {wanted}")
+    for one in training.signals:
+        view.note(f"{one.finding}: {one.meaning}")
+    view.text(f"Skill: {document['best_skill']}")
+    view.text(f"Report: {document['report']}")
+    if training.evolution.stopped == "budget":
+        view.text("The same command with a larger budget goes on.")
+
+
+def _show_rows(call: Call, rows: Sequence[Row], document: Mapping[str, object]) -> None:
+    view = call.view
+    if call.as_json:
+        view.document(document)
+        return
+    pairs = any(row.verdict.after is not None for row in rows)
+    columns = ("target", "tasks", "before", "after", "effect", "95% interval", "p") if pairs else (
+        "target", "tasks", "score", "95% interval"
+    )  # fmt: skip
+    view.table(columns, [_cells(row, pairs=pairs) for row in rows], right=tuple(range(1, len(columns))))
+    if document["evidence"] == "simulated":
+        view.note("Simulated: the agent is a program that obeys what the skill's text orders.")
+
+
+def _cells(row: Row, *, pairs: bool) -> tuple[object, ...]:
+    verdict = row.verdict
+    low_high = None if verdict.interval is None else f"{verdict.interval[0]:.2f} to {verdict.interval[1]:.2f}"
+    score = [row.target, len(verdict.units), words.number(verdict.before)]
+    if not pairs:
+        return (*score, low_high)
+    effect = None if verdict.effect is None else words.signed(verdict.effect)
+    return (*score, words.number(verdict.after), effect, low_high, words.number(verdict.p))

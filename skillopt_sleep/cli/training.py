@@ -1,0 +1,118 @@
+"""`train` and `eval`: the optimizer on tasks of one's own, and a skill's score on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from skillopt_sleep.cli.common import Call, command
+
+Tasks = Annotated[Path, typer.Option("--tasks", help="Tasks: JSON lines, or a folder.", metavar="PATH", readable=False)]
+SkillFile = Annotated[Path, typer.Option("--skill", help="The skill: a Markdown file.", metavar="FILE", readable=False)]
+Recipes = Annotated[Path | None, typer.Option("--recipe", help="A recipe.", metavar="YAML", readable=False)]
+Settings = Annotated[list[str] | None, typer.Option("--set", help="One key of the recipe.", metavar="K=V")]
+Backend = Annotated[str | None, typer.Option(help="simulated; for who edits also anthropic, openai.", metavar="B")]
+
+KEYS = {
+    "backend": "models.backend",
+    "target_backend": "models.target_backend",
+    "optimizer_backend": "models.optimizer_backend",
+    "optimizer_model": "models.optimizer",
+    "target_model": "models.target",
+    "budget_tokens": "budget.tokens",
+    "budget_usd": "budget.usd",
+    "budget_calls": "budget.calls",
+    "budget_minutes": "budget.minutes",
+}
+"""Options that stand for a key of sleep.toml."""
+
+RECIPE = {
+    "epochs": "epochs",
+    "batch_size": "batch_size",
+    "learning_rate": "learning_rate",
+    "lr_scheduler": "lr_scheduler",
+    "rollouts_k": "rollouts_k",
+    "repeats": "repeats",
+    "gate": "gate",
+    "seed": "seed",
+}
+"""Options that stand for a key of the recipe."""
+
+
+def overrides(given: Mapping[str, object]) -> dict[str, tuple[object, str]]:
+    """The configuration's keys with the values of the options that were given, and the option's name."""
+    return {key: (given[name], "--" + name.replace("_", "-")) for name, key in KEYS.items() if name in given}
+
+
+def of_the_recipe(given: Mapping[str, object]) -> dict[str, object]:
+    """The recipe's keys with the values of the options that were given."""
+    return {key: given[name] for name, key in RECIPE.items() if name in given}
+
+
+@command()
+def train(
+    call: Call,
+    tasks: Tasks,
+    skill: SkillFile,
+    audit: Annotated[
+        Path | None,
+        typer.Option("--audit", "--held-out", help="Audit tasks of their own.", metavar="FILE", readable=False),
+    ] = None,
+    recipe: Recipes = None,
+    settings: Settings = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the train tasks.", metavar="E")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Tasks of one batch.", metavar="N")] = None,
+    learning_rate: Annotated[
+        int | None, typer.Option("--learning-rate", "--edit-budget", help="Edits of the first step.", metavar="N")
+    ] = None,
+    lr_scheduler: Annotated[
+        str | None, typer.Option(help="constant, linear, cosine or autonomous.", metavar="S")
+    ] = None,
+    rollouts_k: Annotated[int | None, typer.Option(help="Attempts at each train task.", metavar="K")] = None,
+    gate: Annotated[str | None, typer.Option(help="proof, strict or off.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of splits, orders and draws.", metavar="S")] = None,
+    out: Annotated[Path | None, typer.Option(help="The run's folder.", metavar="DIR", readable=False)] = None,
+    backend: Backend = None,
+    target_backend: Annotated[str | None, typer.Option(help="Backend that attempts.", metavar="B")] = None,
+    optimizer_backend: Annotated[str | None, typer.Option(help="Backend that edits.", metavar="B")] = None,
+    target_model: Annotated[str | None, typer.Option(help="Model that attempts.", metavar="M")] = None,
+    optimizer_model: Annotated[str | None, typer.Option(help="Model that edits.", metavar="M")] = None,
+    budget_tokens: Annotated[int | None, typer.Option(min=1, help="Most tokens.", metavar="N")] = None,
+    budget_usd: Annotated[float | None, typer.Option(min=0.0, help="Most US dollars.", metavar="X")] = None,
+    budget_calls: Annotated[int | None, typer.Option(min=1, help="Most calls.", metavar="N")] = None,
+    budget_minutes: Annotated[float | None, typer.Option(min=0.0, help="Most minutes.", metavar="M")] = None,
+) -> None:
+    """Train a skill on tasks of your own. Run it again, and it goes on where it was killed."""
+    given = dict(locals())
+    from skillopt_sleep.cli import trainer
+
+    chosen = trainer.Chosen(tasks, skill, audit, recipe, tuple(settings or ()), of_the_recipe(given), overrides(given))
+    trainer.train_skill(call, chosen, out)
+
+
+@command(name="eval")
+def evaluate(
+    call: Call,
+    tasks: Tasks,
+    skill: SkillFile,
+    against: Annotated[
+        Path | None, typer.Option(help="A skill to compare it with.", metavar="FILE", readable=False)
+    ] = None,
+    target_model: Annotated[list[str] | None, typer.Option(help="Model that attempts.", metavar="M")] = None,
+    recipe: Recipes = None,
+    settings: Settings = None,
+    repeats: Annotated[int | None, typer.Option(help="Attempts at each task.", metavar="R")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the draws.", metavar="S")] = None,
+    backend: Backend = None,
+    target_backend: Annotated[str | None, typer.Option(help="Backend that attempts.", metavar="B")] = None,
+) -> None:
+    """Score one skill, or two in pairs with an interval. Nothing is trained or kept."""
+    given = dict(locals())
+    from skillopt_sleep.cli import trainer
+
+    models = given.pop("target_model") or [None]
+    chosen = trainer.Chosen(tasks, skill, None, recipe, tuple(settings or ()), of_the_recipe(given), overrides(given))
+    trainer.score_skill(call, chosen, against, models)
