@@ -9,6 +9,7 @@ from skillopt_core.gate.aa import (
     cache_fault,
     calibrated,
     pseudo_pairs,
+    unless_halted,
 )
 from skillopt_core.gate.attribution import attribute, carried
 from skillopt_core.gate.evidence import (
@@ -29,10 +30,11 @@ from skillopt_core.gate.exact import binomial_interval, binomial_tail, sign_flip
 from skillopt_core.gate.looks import Boundaries, boundaries, least_units, proven, settled
 from skillopt_core.gate.metric import HARD, Metric
 from skillopt_core.gate.modes import EvidenceGate, LookGate, OffGate, ProofGate, StrictGate
+from skillopt_core.gate.observed import Observed, Session, observed
 from skillopt_core.gate.pairing import compare
 from skillopt_core.gate.power import power, units_for
-from skillopt_core.gate.protection import protect
-from skillopt_core.gate.recorded import RecordedGate, Recurrence
+from skillopt_core.gate.protection import protect, works
+from skillopt_core.gate.recorded import RecordedGate, Recurrence, standing_out
 
 __all__ = [
     "BETS",
@@ -44,10 +46,12 @@ __all__ = [
     "EvidenceGate",
     "LookGate",
     "Metric",
+    "Observed",
     "OffGate",
     "ProofGate",
     "RecordedGate",
     "Recurrence",
+    "Session",
     "StrictGate",
     "aa_evidence",
     "against_itself",
@@ -66,6 +70,7 @@ __all__ = [
     "interval",
     "least_units",
     "needed",
+    "observed",
     "power",
     "projected",
     "protect",
@@ -74,6 +79,9 @@ __all__ = [
     "settled",
     "sign_flip_p",
     "spent",
+    "standing_out",
     "trial_over",
     "units_for",
+    "unless_halted",
+    "works",
 ]

@@ -83,6 +83,28 @@ def cache_fault(runs: Sequence[Trajectory]) -> bool:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class HaltedGate:
+    """A gate that was found to accept too much: it measures nothing and proves nothing until a person has looked."""
+
+    state: Calibration
+
+    def __call__(
+        self, environment: Environment, live: Skill, candidate: Skill, tasks: Sequence[Task], draws: Draws
+    ) -> Verdict:
+        """`abstain`, or `no_change` for an identical text."""
+        if live.digest == candidate.digest:
+            return Verdict(Outcome.NO_CHANGE, "the texts are identical")
+        said = f"{self.state.accepted} of {self.state.comparisons} comparisons of a text with itself were accepted"
+        why = f"the gate has halted: {said}, more than alpha = {self.state.alpha:g} allows"
+        return Verdict(Outcome.ABSTAIN, why, alpha=self.state.alpha, needs="a cause for the false alarms")
+
+
+def unless_halted(gate: Gate, state: Calibration) -> Gate:
+    """The gate itself, or the halted one where the A/A process has reached `HALT`."""
+    return gate if state.halted_at is None else HaltedGate(state)
+
+
 class _Dealt:
     """An environment that answers with attempts that were made: one task's repeats go to the arms in turn."""
 

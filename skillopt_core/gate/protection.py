@@ -15,6 +15,15 @@ _AGAIN: Final = ((10, 7), (4, 5), (0, 3))
 with five at most, one harmless candidate in seven over twenty tasks was vetoed (simulated)."""
 
 
+WORKS: Final = 5
+"""So many live runs in a row that passed make a task one that works."""
+
+
+def works(passes: Sequence[bool]) -> bool:
+    """True if a task is to be protected: of its live runs, oldest first, the last five all passed."""
+    return len(passes) >= WORKS and all(passes[-WORKS:])
+
+
 @dataclass(frozen=True, slots=True)
 class Protection:
     """What the check found: ids of the tasks that broke, of those that could not be measured, and the pairs it took."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from skillopt_core.gate.evidence import BETS, HARM, e_reverse, e_value, interval, needed
+from skillopt_core.gate.evidence import BETS, HARM, e_bh, e_reverse, e_value, interval, needed
 from skillopt_core.gate.exact import binomial_tail
 from skillopt_core.gate.pairing import compare
 from skillopt_core.gate.table import unit_of, unmeasured
@@ -152,6 +152,16 @@ class RecordedGate:
             "background": seen.background,
             "recurrence_p": seen.p,
         }
+
+
+def standing_out(verdicts: Mapping[str, Verdict], alpha: float = 0.05, least_units: int = 5) -> tuple[str, ...]:
+    """Names of the rules that e-BH keeps at `alpha` out of a list, one rule a fact: information beside the verdicts.
+
+    Rules with fewer than `least_units` applicable units are no part of the list.
+    """
+    listed = {name: v.e for name, v in verdicts.items() if v.e is not None and len(v.units) >= least_units}
+    names = list(listed)
+    return tuple(names[n] for n in e_bh(list(listed.values()), alpha))
 
 
 @dataclass(frozen=True, slots=True)

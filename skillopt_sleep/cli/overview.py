@@ -32,6 +32,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "forget": ("keep", "Forget a session, or a text wherever it stands."),
     "prune": ("keep", "Remove what nothing refers to any more."),
     "backup": ("keep", "A consistent copy of the store."),
+    "gate": ("calibrate", "What the gate's verdicts are worth: A/A, power, simulation."),
     "config": ("begin", "The configuration in force, each value with its origin."),
 }
 """The module below `skillopt_sleep.cli` and one sentence, by command, in the order in which a newcomer meets them."""

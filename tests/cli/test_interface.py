@@ -52,6 +52,9 @@ OPTIONS = {
     "forget": "--match",
     "prune": "--older-than",
     "backup": "",
+    "gate aa": "",
+    "gate power": "--tasks --repeats",
+    "gate simulate": "--seeds --tasks-per-night --nights --repeats",
     "config show": "",
 }
 REPEATED = ("run --preferences", "run --from", "harvest --from", "harvest --agent", "adopt --edit", "adopt --target",

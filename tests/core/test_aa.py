@@ -15,6 +15,7 @@ from skillopt_core.gate import (
     cache_fault,
     calibrated,
     pseudo_pairs,
+    unless_halted,
 )
 from skillopt_core.gate.aa import accepted
 from skillopt_core.scripted import ScriptedEnvironment
@@ -94,6 +95,18 @@ def test_the_gate_halts_at_twenty_and_stays_halted() -> None:
     assert halted.halted_at == 2
     assert halted.e < 1
     assert Calibration(0.05).after(accepted=True).halted_at is None
+
+
+def test_a_halted_gate_proves_nothing() -> None:
+    gate = StrictGate()
+    assert unless_halted(gate, calibrated([False] * 9, 0.05)) is gate
+    environment = ScriptedEnvironment(lambda *_: Score(1.0, 1.0))
+    halted = unless_halted(gate, calibrated([True] * 9, 0.05))
+    verdict = halted(environment, LIVE, Skill("- a better rule"), TASKS, CountedDraws())
+    assert verdict.outcome is Outcome.ABSTAIN
+    assert "9 of 9 comparisons of a text with itself" in verdict.why
+    assert halted(environment, LIVE, LIVE, TASKS, CountedDraws()).outcome is Outcome.NO_CHANGE
+    assert environment.asked == []
 
 
 def test_a_strict_gate_is_found_within_days_and_a_look_is_not() -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from skillopt_core.defaults import CountedDraws
-from skillopt_core.gate import EvidenceGate, LookGate, Metric, OffGate, ProofGate, StrictGate, e_value
+from skillopt_core.gate import EvidenceGate, LookGate, Metric, OffGate, ProofGate, StrictGate, e_value, works
 from skillopt_core.protocols import Exhausted, Gate
 from skillopt_core.scripted import ScriptedEnvironment
 from skillopt_core.seeded import Seeded
@@ -281,6 +281,13 @@ GATES: list[Callable[[int], Gate]] = [
     lambda repeats: EvidenceGate(repeats=repeats, protected=tuple(PROTECTED)),
     lambda repeats: ProofGate(repeats=repeats, protected=tuple(PROTECTED)),
 ]
+
+
+def test_what_passed_five_times_in_a_row_works() -> None:
+    assert works([True] * 5)
+    assert works([False, *[True] * 5])
+    assert not works([True] * 4)
+    assert not works([*[True] * 9, False])
 
 
 def breaking(task_id: str, rate: float) -> Callable[[Task, Skill, int], Score]:

@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 
 from skillopt_core.defaults import CountedDraws
-from skillopt_core.gate import RecordedGate, Recurrence
+from skillopt_core.gate import RecordedGate, Recurrence, standing_out
 from skillopt_core.scripted import ScriptedEnvironment
-from skillopt_core.types import Missing, Outcome, Score, Skill, Task, Verdict
+from skillopt_core.types import Missing, Outcome, Score, Skill, Task, UnitScore, Verdict
 
 LIVE, NEW = Skill("- old"), Skill("- old\n- new")
 COMES_BACK = Recurrence(k=8, n=20, background=0.1)
@@ -192,3 +192,16 @@ def test_the_stake_is_summed_for_the_review() -> None:
     assert verdict.counts["actions_saved"] == 12
     assert verdict.counts["output_saved"] == 1800
     assert verdict.units[0].note == "prevented 1, broken 0, unknown 0"
+
+
+def test_what_stands_out_of_a_list_of_rules_is_information() -> None:
+    """e-BH over rules with five applicable units: 4/(.05 * 1) = 80 for the first of four."""
+
+    def rule(e: float, units: int = 5) -> Verdict:
+        rows = tuple(UnitScore(str(n), 0.0, 1.0, 1.0, 1) for n in range(units))
+        return Verdict(Outcome.ABSTAIN, "", e=e, units=rows)
+
+    four = {"a": rule(81), "b": rule(1), "c": rule(1), "d": rule(1)}
+    assert standing_out(four) == ("a",)
+    assert standing_out(four | {"e": rule(1)}) == ()
+    assert standing_out(four | {"e": rule(500, units=4)}) == ("a",)

@@ -1,0 +1,132 @@
+"""What `gate aa`, `gate power` and `gate simulate` do and print."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Final
+
+from skillopt_core.gate import Metric, binomial_interval, units_for
+from skillopt_core.gate import power as detectable
+from skillopt_sleep.calibrate import Repeats, Rule, Season, nightly, operating
+from skillopt_sleep.cli.common import Call
+from skillopt_sleep.cli.making import the_store
+from skillopt_sleep.config.model import Gate
+from skillopt_sleep.errors import UsageError
+from skillopt_sleep.store.engine import Store
+from skillopt_sleep.store.mining import task_documents
+from skillopt_sleep.store.repeats import live_runs, tokens_an_attempt
+from skillopt_sleep.world import chosen_backend
+
+ASKED_EFFECTS: Final = (0.40, 0.25, 0.15, 0.10)
+
+
+def aa(call: Call) -> None:
+    """The A/A process over past nights; a halt and a cache fault are warnings as well."""
+    config = call.loaded.config.gate
+    if config.mode == "off":
+        raise UsageError("the gate is off: there is nothing to calibrate", where="gate.mode", remedy="proof or strict")
+    alpha = config.trial_alpha if config.mode == "proof" else config.alpha
+    metric = Metric(config.metric, config.mixed_weight)
+    with the_store(call, read_only=True) as store:
+        nights = [Repeats(one.night, one.skill, one.runs) for one in live_runs(store)]
+    found = nightly(nights, config.mode, alpha, metric)
+    state = found.state
+    for night in found.faults:
+        call.view.warn(f"{night}: repeats of a noisy agent are identical to the byte, which points to a cache")
+    if state.halted_at is not None:
+        call.view.warn(
+            f"the gate accepts a text against itself more often than {alpha:g} allows (found at comparison "
+            f"{state.halted_at}): do not trust its verdicts before the cause is known"
+        )
+    ci95 = binomial_interval(state.accepted, state.comparisons)
+    if call.as_json:
+        call.view.document(
+            {"comparisons": state.comparisons, "accepted": state.accepted, "ci95": list(ci95), "alpha": alpha}
+        )
+    elif not state.comparisons:
+        call.view.text(
+            "No comparisons yet. The gate is asked about a text and itself where a night attempts tasks more than once "
+            "with a noisy agent; recorded replays are deterministic and have nothing to repeat."
+        )
+    else:
+        call.view.table(
+            ("mode", "comparisons", "accepted", "95 % interval", "alpha", "evidence against the gate (halts at 20)"),
+            [(config.mode, state.comparisons, state.accepted, _interval(ci95), f"{alpha:g}", f"{state.e:.3g}")],
+            right=(1, 2, 4, 5),
+        )
+
+
+def power(call: Call, tasks: int | None, repeats: int | None) -> None:
+    """What a look over the present gate tasks could detect with 80 % power, and at what price."""
+    config = call.loaded.config
+    each = repeats or config.gate.repeats
+    free = chosen_backend(config) == "recorded"
+    if tasks is None:
+        with the_store(call, read_only=True) as store:
+            units, tokens = _gate_units(store), tokens_an_attempt(store)
+    else:
+        units, tokens = tasks, None
+    found = detectable(units, each, config.gate.alpha)
+    price = 0 if free else None if tokens is None else round(tokens * found.attempts)
+    if call.as_json:
+        call.view.document(
+            {"tasks": units, "least_p": found.least_p, "discordant_needed": found.discordant_needed,
+             "detectable_effect": found.detectable_effect, "tokens": price}
+        )  # fmt: skip
+        return
+    effect = None if found.detectable_effect is None else f"+{found.detectable_effect:.2f}"
+    tokens_too = None if price is None else f"{price:,}"
+    call.view.table(
+        ("gate tasks", "repeats", "alpha", "least p", "must differ", "finds in 80 %", "attempts", "tokens"),
+        [(units, each, f"{config.gate.alpha:g}", f"{found.least_p:.1g}", found.discordant_needed, effect,
+          found.attempts, tokens_too)],
+        right=tuple(range(8)),
+    )  # fmt: skip
+    call.view.text("")
+    call.view.table(
+        ("to find", "a look wants"),
+        [(f"+{wanted:.2f}", f"{units_for(wanted, each, config.gate.alpha)} tasks") for wanted in ASKED_EFFECTS],
+    )
+
+
+def _gate_units(store: Store) -> int:
+    """Gate tasks after twins are merged: one a session and pattern; an imported task is its own."""
+    gate = [task for task in task_documents(store, None) if task["split"] == "gate"]
+    return len({(task["session"], task["pattern"]["id"]) if task["pattern"] else task["id"] for task in gate})
+
+
+def simulate(call: Call, seeds: int, tasks_per_night: int, nights: int, repeats: int | None) -> None:
+    """Operating characteristics, one row an edit, shape, mode and candidate."""
+    config = call.loaded.config.gate
+    season = Season("", tasks_per_night, repeats or config.repeats, nights)
+    rows = [asdict(row) for row in operating(seeds, season, _rule(config))]
+    if call.as_json:
+        call.view.document({"seeds": seeds, "rows": rows})
+        return
+    call.view.text(
+        f"SIMULATED: {seeds} candidates a row, on four populations of tasks in turn; {tasks_per_night} new tasks a "
+        f"night, {season.repeats} repeats. strict decides in one night, proof in a trial of up to {nights}."
+    )
+    spends = config.alpha_policy == "spend"
+    cells = [
+        (row["edit"], f"{row['effect']:+.2f}", row["shape"], _mode(row, spends=spends),
+         f"{row['accepted']:.3f} ({_interval(row['ci95'])})", row["median_night"], f"{row['rollouts']:.0f}")
+        for row in rows
+        if row["candidate"] == 1 or (spends and row["mode"] == "proof")
+    ]  # fmt: skip
+    call.view.table(("edit", "truth", "shape", "mode", "accepted (95 %)", "night", "attempts"), cells, right=(1, 5, 6))
+    if not spends:
+        call.view.note("Each trial has an alpha of its own, so later candidates fare as the first does.")
+
+
+def _mode(row: Mapping[str, object], *, spends: bool) -> str:
+    return f"proof t={row['candidate']}" if spends and row["mode"] == "proof" else str(row["mode"])
+
+
+def _rule(config: Gate) -> Rule:
+    return Rule(config.trial_alpha, config.alpha if config.alpha_policy == "spend" else None)
+
+
+def _interval(ci95: tuple[float, float]) -> str:
+    return f"{ci95[0]:.3f} to {ci95[1]:.3f}"
