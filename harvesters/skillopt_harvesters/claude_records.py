@@ -17,7 +17,7 @@ from skillopt_harvesters.claude_queue import Queue, Queued
 from skillopt_harvesters.claude_shapes import Record, contents
 from skillopt_harvesters.claude_words import classify
 from skillopt_harvesters.jsonl import Stretch, part
-from skillopt_harvesters.model import Author, Event, Kind, Origin, Source, Usage
+from skillopt_harvesters.model import TAG, Author, Event, Kind, Origin, Source, Usage
 from skillopt_harvesters.turns import OPEN_KEEP, Conversation, TurnFold
 
 SKILL_BODY = "Base directory for this skill:"
@@ -45,6 +45,7 @@ class State(msgspec.Struct):
     main: int = 0
     machine: bool = False
     human: bool = False
+    own: bool = False
 
 
 class ClaudeRecords(TurnFold[Record]):
@@ -83,6 +84,7 @@ class ClaudeRecords(TurnFold[Record]):
         state.main += len(records) - aside
         if any(entry is not None and entry.startswith("sdk") for entry in {record.entrypoint for record in records}):
             state.machine = True
+        state.own = state.own or any(record.entrypoint == TAG for record in records)
 
     def key(self, record: Record) -> str:
         """Stable over resumes, forks and copies: the record's uuid, made unique where it is a made-up one."""
@@ -230,7 +232,9 @@ class ClaudeRecords(TurnFold[Record]):
             self.queue.give_all()
         state.queue = self.queue.items
         state.skills = dict(list(state.skills.items())[-OPEN_KEEP:])
-        if self.subagent or (state.aside and not state.main):
+        if state.own:
+            facts.origin = Origin.OWN
+        elif self.subagent or (state.aside and not state.main):
             facts.origin = Origin.SUBAGENT
         elif state.machine and not state.human:
             facts.origin = Origin.HEADLESS

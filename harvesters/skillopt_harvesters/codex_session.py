@@ -15,7 +15,7 @@ from skillopt_harvesters.codex_turns import CodexTurns
 from skillopt_harvesters.codex_words import ending, escalated, glance_at, offered_skills
 from skillopt_harvesters.glance import Glance, glance_of, is_text
 from skillopt_harvesters.jsonl import part
-from skillopt_harvesters.model import Author, Event, Kind, Origin, Outcome
+from skillopt_harvesters.model import TAG, Author, Event, Kind, Origin, Outcome
 from skillopt_harvesters.turns import OPEN_KEEP
 
 UNSPENT_KEEP = 16
@@ -125,6 +125,8 @@ class CodexFold(CodexTurns):
             facts.origin = Origin.SUBAGENT
         elif payload.originator == "codex_exec" or source in ("exec", "mcp"):
             facts.origin = Origin.HEADLESS
+        if payload.originator == TAG:
+            facts.origin = Origin.OWN
 
     # -- the agent
 

@@ -17,6 +17,11 @@ HEAD = 256
 """Characters of successful output that are kept; of the rest only length and digest."""
 
 
+TAG = "skillopt-sleep"
+"""What our own runs are started with in CLAUDE_CODE_ENTRYPOINT and CODEX_INTERNAL_ORIGINATOR_OVERRIDE. The agents write
+it down as `entrypoint` and `originator` (seen in 2.1.197 and 0.171.0); a session that bears it is no person's."""
+
+
 class Origin(StrEnum):
     INTERACTIVE = "interactive"
     HEADLESS = "headless"
