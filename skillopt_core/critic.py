@@ -79,7 +79,7 @@ class ModelCritic:
             if isinstance(answer, Missing):
                 patches.append(answer)
                 continue
-            patch, parroted = self._own_words(batch, _patch(batch, answer))
+            patch, parroted = self._own_words(batch, _patch(batch, answer, skill))
             patches.append(patch)
             patches += [Missing("malformed edit")] * sum(pattern.malformed for pattern in answer)
             patches += [Missing("edit copied from the prompt")] * parroted
@@ -187,15 +187,20 @@ class ModelCritic:
         return ask(self._complete, prompts, read, repair=self._prompts["repair"], template=self._prompts[name])
 
 
-def _patch(batch: Shown, patterns: Sequence[ReadPattern]) -> Patch:
-    """The edits of all patterns, each supported by those of the named tasks that were really shown."""
+def _patch(batch: Shown, patterns: Sequence[ReadPattern], skill: Skill) -> Patch:
+    """The edits of all patterns, each supported by those of the named tasks that were really shown.
+
+    A failure whose cure the document says already is a lapse, whatever the model calls it.
+    """
+    said = {normalised(line) for line in skill.text.splitlines()} if batch.about == "failures" else set()
     edits: list[Edit] = []
     for pattern in patterns:
         support = frozenset(batch.aliases[name] for name in pattern.tasks if name in batch.aliases)
-        label = pattern.label if batch.about == "failures" else Label.SKILL_DEFECT
-        edits += [
-            replace(read.edit, support=support, label=label, why=read.edit.why or pattern.why) for read in pattern.edits
-        ]
+        given = pattern.label if batch.about == "failures" else Label.SKILL_DEFECT
+        for edit in (read.edit for read in pattern.edits):
+            known = edit.op in {"add", "insert_after"} and normalised(edit.text) in said
+            label = Label.EXECUTION_LAPSE if known else given
+            edits.append(replace(edit, support=support, label=label, why=edit.why or pattern.why))
     reasoning = "\n".join(pattern.why for pattern in patterns if pattern.why)
     return Patch(tuple(edits), reasoning=reasoning, about=batch.about)
 

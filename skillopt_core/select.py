@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 def select(critic: Critic, run: Run, patch: Patch, step: PlannedStep) -> Patch:
     """The patch clipped to the edit budget, the rest dropped with a reason.
 
-    A patch within the budget passes unchanged and costs no call. Of the critic's ranking only valid distinct indices
-    count; without one, the best supported edits stay.
+    A patch within the budget keeps all its edits and costs no call. Of the critic's ranking only valid distinct
+    indices count; without one, the best supported edits stay.
     """
-    keep = _paced(critic, run, patch, step)
+    keep, reason = _paced(critic, run, patch, step)
+    if reason:
+        patch = replace(patch, reasoning="\n".join(filter(None, (patch.reasoning, f"edit budget {keep}: {reason}"))))
     if len(patch.edits) <= keep:
         return patch
     chosen = _ranked(critic, run, patch.edits, keep) if keep else frozenset()
@@ -30,15 +32,15 @@ def select(critic: Critic, run: Run, patch: Patch, step: PlannedStep) -> Patch:
     return replace(patch, edits=kept, refused=patch.refused + dropped)
 
 
-def _paced(critic: Critic, run: Run, patch: Patch, step: PlannedStep) -> int:
-    """The budget; under the autonomous schedule what the optimizer names, clamped to it."""
+def _paced(critic: Critic, run: Run, patch: Patch, step: PlannedStep) -> tuple[int, str]:
+    """The budget; under the autonomous schedule what the optimizer names, clamped to it, and its reason."""
     if not (step.autonomous and patch.edits and isinstance(critic, Pacer)):
-        return step.edit_budget
+        return step.edit_budget, ""
     named = critic.pace(patch.edits, step.edit_budget, run.memory)
     if isinstance(named, Missing):
         run.count(f"critic: {named.reason}")
-        return step.edit_budget
-    return min(max(named[0], 0), step.edit_budget)
+        return step.edit_budget, ""
+    return min(max(named[0], 0), step.edit_budget), named[1]
 
 
 def _ranked(critic: Critic, run: Run, edits: Sequence[Edit], keep: int) -> frozenset[int]:

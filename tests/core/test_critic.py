@@ -34,6 +34,7 @@ from skillopt_core.types import (
     TaskSet,
     Trajectory,
 )
+from skillopt_core.update import update
 
 SKILL = Skill("# T\n\n- Be brief.\n")
 EMPTY = Memory()
@@ -102,6 +103,19 @@ def test_a_lapse_is_told_apart_from_a_defect() -> None:
     model = Model(lambda _: patterns(ADD, label="EXECUTION_LAPSE"))
     assert one_patch(model, [attempt("a", 0)]).edits[0].label is Label.EXECUTION_LAPSE
     assert one_patch(model, [attempt("a", 1)]).edits[0].label is Label.SKILL_DEFECT  # nothing lapsed in a success
+
+
+def test_a_cure_that_the_document_says_already_is_a_lapse_whatever_it_is_called() -> None:
+    again = {"op": "add", "anchor": "", "text": "* be brief"}
+    model = Model(lambda _: patterns(again, ADD))
+    labels = [edit.label for edit in one_patch(model, [attempt("a", 0)]).edits]
+    assert labels == [Label.EXECUTION_LAPSE, Label.SKILL_DEFECT]
+    assert one_patch(model, [attempt("a", 1)]).edits[0].label is Label.SKILL_DEFECT
+    flat = json.dumps({"patterns": [{"why": "ignored", "tasks": ["T1"], "rule": "Be brief."}]})
+    (patch,) = ModelCritic(Model(lambda _: flat), small=True).reflect(SKILL, [attempt("a", 0)], 4, EMPTY)
+    assert isinstance(patch, Patch)
+    assert update(SKILL, patch).skill.text.startswith(SKILL.text)  # the body is untouched
+    assert "APPENDIX_START" in update(SKILL, patch).skill.text
 
 
 @pytest.mark.parametrize(

@@ -151,5 +151,7 @@ def test_the_autonomous_schedule_leaves_the_number_to_the_optimizer_within_bound
     patch = Patch(tuple(edit(f"- {n}") for n in range(5)))
     for named, kept in (((1, ""), 1), ((99, ""), 2), ((-3, ""), 0), (Missing("timeout"), 2)):
         assert len(select(Pacing([], named=named, ranked=range(5)), new_run(), patch, step).edits) == kept
+    told = select(Pacing([], ranked=range(5)), new_run(), replace(patch, reasoning="seen twice"), step)
+    assert told.reasoning == "seen twice\nedit budget 1: one is enough"
     fixed = replace(step, autonomous=False)
     assert len(select(Pacing([], ranked=range(5)), new_run(), patch, fixed).edits) == 2
