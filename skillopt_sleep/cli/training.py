@@ -14,7 +14,9 @@ Tasks = Annotated[Path, typer.Option("--tasks", help="Tasks: JSON lines, or a fo
 SkillFile = Annotated[Path, typer.Option("--skill", help="The skill: a Markdown file.", metavar="FILE", readable=False)]
 Recipes = Annotated[Path | None, typer.Option("--recipe", help="A recipe.", metavar="YAML", readable=False)]
 Settings = Annotated[list[str] | None, typer.Option("--set", help="One key of the recipe.", metavar="K=V")]
-Backend = Annotated[str | None, typer.Option(help="simulated; for who edits also anthropic, openai.", metavar="B")]
+Backend = Annotated[
+    str | None, typer.Option(help="simulated, plugin:NAME; for who edits also anthropic, openai.", metavar="B")
+]
 
 KEYS = {
     "backend": "models.backend",

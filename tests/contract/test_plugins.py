@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tomllib
@@ -39,7 +40,7 @@ SKILL = Skill("# Parrot\n\nSay: hello\n")
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """All templates, built to wheels and unpacked where Python looks: their metadata are real."""
     site, out = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("wheels")
     for name in NAMES:
@@ -52,7 +53,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
             packed.extractall(site)
     sys.path.insert(0, str(site))
     _look_again()
-    yield
+    yield site
     sys.path.remove(str(site))
     for name in [name for name, module in sys.modules.items() if str(site) in str(getattr(module, "__file__", ""))]:
         del sys.modules[name]
@@ -65,7 +66,7 @@ def _look_again() -> None:
     discovery.further.cache_clear()
 
 
-def test_there_is_a_template_for_each_group_and_it_is_found(installed: None) -> None:
+def test_there_is_a_template_for_each_group_and_it_is_found(installed: Path) -> None:
     offered = {
         group
         for name in NAMES
@@ -75,7 +76,7 @@ def test_there_is_a_template_for_each_group_and_it_is_found(installed: None) -> 
     assert all(len(entry_points(group=group)) == 1 for group in GROUPS)
 
 
-def test_the_check_is_a_kind_like_ours(installed: None, tmp_path: Path) -> None:
+def test_the_check_is_a_kind_like_ours(installed: Path, tmp_path: Path) -> None:
     kinds = further_kinds()
     assert (list(kinds.found), kinds.bad) == (["words_between"], ())
     checklist = compiled([Check("words_between", [2, 3])], {**BUILT_IN, **kinds.found})
@@ -89,7 +90,7 @@ def test_the_check_is_a_kind_like_ours(installed: None, tmp_path: Path) -> None:
         load(path, Judges(kinds={**BUILT_IN, **kinds.found}))
 
 
-def test_the_scorer_judges_a_task(installed: None, tmp_path: Path) -> None:
+def test_the_scorer_judges_a_task(installed: Path, tmp_path: Path) -> None:
     found = scorers()
     assert not found.bad
     path = tmp_path / "tasks.jsonl"
@@ -102,7 +103,7 @@ def test_the_scorer_judges_a_task(installed: None, tmp_path: Path) -> None:
     assert isinstance(found.found["token_f1"](Answer("x"), None), Missing)
 
 
-def test_the_agent_attempts_tasks_and_is_given_no_check(installed: None) -> None:
+def test_the_agent_attempts_tasks_and_is_given_no_check(installed: Path) -> None:
     found = further_agents()
     assert not found.bad
     agent = found.found["parrot"].made(None, 0)
@@ -123,7 +124,7 @@ def test_the_agent_attempts_tasks_and_is_given_no_check(installed: None) -> None
     assert environment.deterministic
 
 
-def test_the_model_completes_and_says_what_it_used(installed: None) -> None:
+def test_the_model_completes_and_says_what_it_used(installed: Path) -> None:
     found = further_models()
     assert not found.bad
     model: Completer = found.found["canned"].made("m-1")
@@ -142,7 +143,7 @@ LINES = [
 ]
 
 
-def test_the_harvester_reads_whole_lines_once_and_writes_nothing(installed: None, tmp_path: Path) -> None:
+def test_the_harvester_reads_whole_lines_once_and_writes_nothing(installed: Path, tmp_path: Path) -> None:
     harvester = harvester_of("notebook")
     assert not discovery.left_out()
     (root,) = harvester.roots(tmp_path, {})
@@ -240,7 +241,7 @@ def configuration(**models: object) -> Config:
     return Config.model_validate({"models": models})
 
 
-def test_the_agent_plays_in_a_training_run(installed: None, tmp_path: Path) -> None:
+def test_the_agent_plays_in_a_training_run(installed: Path, tmp_path: Path) -> None:
     player = attempter(configuration(target_backend="plugin:parrot"), Recipe())
     assert (player.name, player.named["version"], player.offers) == ("plugin:parrot", "1", {Need.FILES})
     check = {"kind": "file_state", "argument": {"path": "said.txt", "contains": "do"}}
@@ -254,7 +255,7 @@ def test_the_agent_plays_in_a_training_run(installed: None, tmp_path: Path) -> N
         load(path, judges(frozenset())[0])
 
 
-def test_a_plugin_that_is_not_there_is_named_with_those_that_are(installed: None) -> None:
+def test_a_plugin_that_is_not_there_is_named_with_those_that_are(installed: Path) -> None:
     with pytest.raises(ConfigError, match=r"no agent plugin 'carrot': none of this name.*There are parrot"):
         attempter(configuration(backend="plugin:carrot"), Recipe())
     assert brought_model("canned").made("m").model == "m"
@@ -294,3 +295,24 @@ def test_doctor_says_what_is_there_and_what_was_left_out() -> None:
     assert doctor.plugins([], []).state == "ok"
     found = doctor.plugins(["check a"], ["the plugin b was left out: it is none"])
     assert (found.state, found.finding) == ("warn", "the plugin b was left out: it is none (used: check a)")
+
+
+def test_all_of_them_play_together_on_the_command_line(
+    installed: Path, tmp_path: Path, skillopt_sleep_argv: list[str]
+) -> None:
+    rows = [
+        {"id": "a", "prompt": "do it", "checks": [{"kind": "words_between", "argument": [3, 3]}]},
+        {"id": "b", "prompt": "do that now", "checks": [{"kind": "words_between", "argument": [3, 3]}]},
+        {"id": "c", "prompt": "do this", "scorer": "token_f1", "argument": "hello do this"},
+    ]
+    (tmp_path / "tasks.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (tmp_path / "SKILL.md").write_text(SKILL.text)
+    told = ["--json", "--home", str(tmp_path / "home"), "--tasks", "tasks.jsonl", "--skill", "SKILL.md"]
+    argv = [*skillopt_sleep_argv, "eval", *told, "--target-backend", "plugin:parrot"]
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(installed), str(TEMPLATES.parent)])}
+    done = subprocess.run(argv, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)["rows"]
+    assert (row["target"], row["n"]) == ("plugin:parrot", 3)
+    assert {unit["unit"]: unit["before"] for unit in row["tasks"]} == {"a": 1.0, "b": 0.0, "c": 1.0}
+    assert "3 tasks" in done.stderr
