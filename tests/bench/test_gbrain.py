@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+
+from tests.bench.loading import script
 
 pytestmark = pytest.mark.shared
 
 
-@pytest.fixture(scope="module")
-def gbrain() -> ModuleType:
-    place = Path(__file__).parents[2] / "bench" / "gbrain.py"
-    spec = importlib.util.spec_from_file_location("bench_gbrain", place)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+gbrain = script("gbrain")
 
 
-def test_both_gates_let_all_four_deficient_skills_be_mended(gbrain: ModuleType, shared: Path) -> None:
+def test_both_gates_let_all_four_deficient_skills_be_mended(shared: Path) -> None:
     rows = list(gbrain.simulated(shared / "bench" / "gbrain-skillopt-v1", 1))
     assert len({row.seed for row in rows}) == 4
     assert len(rows) == 8
@@ -37,7 +27,7 @@ def test_both_gates_let_all_four_deficient_skills_be_mended(gbrain: ModuleType, 
     assert "simulated" in gbrain.table_simulated(rows)
 
 
-def test_train_and_gate_are_seven_and_eight_and_the_audit_is_apart(gbrain: ModuleType, shared: Path) -> None:
+def test_train_and_gate_are_seven_and_eight_and_the_audit_is_apart(shared: Path) -> None:
     for seed in gbrain.seeds_of(shared / "bench" / "gbrain-skillopt-v1", 3):
         tasks = seed.tasks
         assert (len(tasks.train), len(tasks.gate), len(tasks.audit)) == (7, 8, 6)
