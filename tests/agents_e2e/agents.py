@@ -40,6 +40,8 @@ class Agent(Protocol):
     """What the screen shows where a prompt can be typed."""
     question: str
     """What it shows where leave for a command is asked for."""
+    taken: str
+    """What it shows once it has taken a prompt that was typed while it works."""
 
     def prepare(self, home: Path, work: Path) -> None:
         """Write what the agent would otherwise ask for at its first start."""
@@ -74,6 +76,7 @@ class ClaudeCode:
     name = "claude-code"
     ready = r"(?m)^❯"
     question = r"Do you want to proceed\?"
+    taken = "edit queued messages"
 
     def prepare(self, home: Path, work: Path) -> None:
         known = {"approved": [KEY[-20:]], "rejected": []}
@@ -108,6 +111,7 @@ class Codex:
     name = "codex"
     ready = r"(?m)^› "
     question = r"Would you like to run the following command\?"
+    taken = "Messages to be submitted"
 
     def prepare(self, home: Path, work: Path) -> None:
         folder = home / ".codex"
@@ -145,6 +149,7 @@ class CopilotCli:
     name = "copilot-cli"
     ready = r"(?m)^❯"
     question = r"Do you want to run this command\?"
+    taken = r"(?m)^❯\s*$"
     trust = "Do you trust the files in this folder"
 
     def prepare(self, home: Path, work: Path) -> None:

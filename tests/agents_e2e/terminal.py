@@ -16,10 +16,10 @@ STILL = 0.5
 LEAVE = "/exit"
 """Typed too: Claude Code notes it where it still has the time."""
 APART = 0.2
-LOST = 3.0
+LOST = 10.0
 """Seconds after which a key without any effect was lost."""
-PATIENCE = 60.0
-"""Seconds to wait for a screen; the slowest takes a tenth of it."""
+PATIENCE = 120.0
+"""Seconds to wait for a screen; the slowest takes a tenth of it on a busy machine."""
 
 
 class Terminal:

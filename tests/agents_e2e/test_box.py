@@ -57,8 +57,8 @@ def test_no_process_outlives_its_box(box: Box, tmp_path: Path) -> None:
     with box:
         done = leave_one(box, tmp_path)
         assert (done.code, done.out) == (0, "left\n")
-        wait_for("the process that is left", lambda: sleeping() == 1, 5.0)
-    wait_for("its end", lambda: sleeping() == 0, 5.0)
+        wait_for("the process that is left", lambda: sleeping() == 1, 20.0)
+    wait_for("its end", lambda: sleeping() == 0, 20.0)
 
 
 def sleeping() -> int:
@@ -76,9 +76,9 @@ def test_a_box_ends_when_whoever_made_it_is_killed(agents_under_test: Path, tmp_
     with subprocess.Popen(maker, cwd=checkout, stdout=subprocess.PIPE, text=True) as making:
         assert making.stdout is not None
         assert making.stdout.readline() == "left\n"
-        wait_for("the process inside", lambda: sleeping() == 1, 5.0)
+        wait_for("the process inside", lambda: sleeping() == 1, 20.0)
         making.kill()
-    wait_for("its end", lambda: sleeping() == 0, 5.0)
+    wait_for("its end", lambda: sleeping() == 0, 20.0)
 
 
 if __name__ == "__main__":
