@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
-from skillopt_harvesters import discover, harvester_of, harvesters, left_out
+from skillopt_harvesters import discover, harvesters, left_out
 from skillopt_harvesters.discovery import built_in
 from skillopt_sleep.agents.others import further_agents
 from skillopt_sleep.checks.others import further_kinds
@@ -27,10 +27,12 @@ from skillopt_sleep.plugins import Plugins
 from skillopt_sleep.redact import finding as engine_finding
 from skillopt_sleep.review import targets
 from skillopt_sleep.service import doctor as checks
-from skillopt_sleep.service.doctor import AgentFiles, Finding
+from skillopt_sleep.service.doctor import AgentFiles, Finding, OddFile
+from skillopt_sleep.service.retention import kept
 from skillopt_sleep.store.adoptions import record_roots
 from skillopt_sleep.store.engine import Store, open_store
 from skillopt_sleep.store.files import must_be_whole
+from skillopt_sleep.store.oddities import odd_sources
 from skillopt_sleep.store.sources import understood_by_agent
 from skillopt_sleep.world import chosen_backend
 
@@ -39,7 +41,8 @@ def init(call: Call) -> None:
     """Write sleep.toml where there is none, record the project at hand, say what is read and what would be sent."""
     path = user_config(call.config_file)
     wrote = _write_example(path)
-    found = {agent.agent: agent for agent in agent_files(None)}
+    read = call.loaded.config.harvest.agents
+    found = {agent.agent: agent for agent in agent_files(None, read) if agent.wanted}
     project = _project(Path.cwd())
     folders: tuple[str, ...] = ()
     with the_store(call) as store:
@@ -116,16 +119,27 @@ def show_configuration(call: Call) -> None:
     call.view.table(("key", "value", "origin"), [(key, _plain(value), origin) for key, value, origin in rows])
 
 
-def agent_files(store: Store | None) -> Iterator[AgentFiles]:
-    """What is on disk of each agent that is read, with what the store knows of it."""
+def agent_files(store: Store | None, wanted: Collection[str]) -> Iterator[AgentFiles]:
+    """What is on disk of each agent that can be read, with what the store knows of it. `wanted` are read."""
     home, environ = user_home(), os.environ
     known = understood_by_agent(store) if store else {}
-    for agent in (harvester.agent for harvester in harvesters()):
-        found, _ = discover(home, environ, {agent})
+    odd = odd_sources(store, 1 - checks.LEAST_UNDERSTOOD) if store else []
+    for harvester in harvesters():
+        agent = harvester.agent
+        found, trouble = discover(home, environ, {agent})
         version, share = known.get(agent, ("", None))
-        oldest = min((source.mtime_ns // 1_000_000 for source in found), default=None)
-        looked = tuple(harvester_of(agent).roots(home, environ))
-        yield AgentFiles(agent, looked, len(found), oldest, version, share)
+        yield AgentFiles(
+            agent,
+            tuple(harvester.roots(home, environ)),
+            len(found),
+            min((source.mtime_ns // 1_000_000 for source in found), default=None),
+            version,
+            share,
+            kept=kept(agent, home, environ),
+            wanted=agent in wanted,
+            trouble=tuple((one.path, one.reason) for one in trouble),
+            odd=tuple(OddFile(one.path, one.unknown, one.version) for one in odd if one.agent == agent),
+        )
 
 
 def _findings(call: Call, *, as_scheduled: bool, fix: bool) -> Iterator[Finding]:
@@ -181,12 +195,19 @@ def _agents(call: Call) -> Iterator[Finding]:
     except SleepError:
         store = None
     try:
-        for found in agent_files(store):
-            days = checks.cleanup_days(user_home(), os.environ) if found.agent == "claude-code" else None
-            yield checks.agent(found, days)
+        for found in agent_files(store, _wanted(call)):
+            yield from checks.agent(found)
     finally:
         if store is not None:
             store.close()
+
+
+def _wanted(call: Call) -> Collection[str]:
+    """The agents that the configuration has read; all, where it cannot be read itself."""
+    try:
+        return call.loaded.config.harvest.agents
+    except SleepError:
+        return [harvester.agent for harvester in harvesters()]
 
 
 def _scheduling() -> Iterator[Finding]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -10,7 +9,7 @@ import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -27,8 +26,8 @@ LEAST_FREE = 500_000_000
 """Bytes that a store of ordinary size needs for itself and one copy."""
 ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 """How a word of a crontab's line begins that is no program yet."""
-DEFAULT_CLEANUP_DAYS = 30
-"""Claude Code deletes transcripts after this many days where its settings say nothing (its documentation)."""
+LEAST_UNDERSTOOD = 0.95
+"""Share of records of known kinds below which a format is taken to have changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +44,21 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class OddFile:
+    """A file that was read and of which too little was understood: `unknown` is the share of its records of kinds that
+    nobody knows, None where it has no records at all. `version` is that of the agent which wrote it, where it says."""
+
+    path: str
+    unknown: float | None
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class AgentFiles:
-    """What the store and the disk know of one agent's transcripts."""
+    """What the store and the disk know of one agent's transcripts. `kept` says how long the agent keeps them.
+
+    `wanted`: the configuration has them read. `trouble` is what could not be looked at, path and reason.
+    """
 
     agent: str
     looked: tuple[Path, ...]
@@ -54,6 +66,10 @@ class AgentFiles:
     oldest_ms: int | None
     newest_version: str
     understood: float | None
+    kept: str = ""
+    wanted: bool = True
+    trouble: tuple[tuple[str, str], ...] = ()
+    odd: tuple[OddFile, ...] = ()
 
 
 def python() -> Finding:
@@ -126,34 +142,48 @@ def redaction(*, available: bool, said: str, remedy: str) -> Finding:
     return Finding("redaction", "ok" if available else "warn", said, remedy)
 
 
-def agent(found: AgentFiles, cleanup_days: int | None) -> Finding:
-    """Where we looked, what is there, how much of it is understood, and how long the agent keeps it."""
+def agent(found: AgentFiles) -> Iterator[Finding]:
+    """Where we looked, what is there, how much of it is understood, how long the agent keeps it; and what is odd."""
+    yield _about(found)
+    mute = [one for one in found.odd if one.unknown is None]
+    strange = [one for one in found.odd if one.unknown is not None]
+    if mute:
+        said = f"{_files(mute)} gave nothing although not empty, the first {_named(mute[0])}"
+        yield Finding(f"files of {found.agent}", "warn", said, "Look whether it is a transcript; if so, report it")
+    if strange:
+        most = max(one.unknown or 0.0 for one in strange)
+        said = f"{_files(strange)} with records of unknown kinds (up to {most:.0%}), the first {_named(strange[0])}"
+        yield Finding(f"files of {found.agent}", "warn", said, "Its format may have changed: report the version")
+    if found.trouble:
+        (path, why), n = found.trouble[0], len(found.trouble)
+        said = f"{n} {'place' if n == 1 else 'places'} could not be looked at, the first {path}: {why}"
+        yield Finding(f"files of {found.agent}", "warn", said, "Check its owner and permissions")
+
+
+def _about(found: AgentFiles) -> Finding:
+    unread = [] if found.wanted else ["not read: harvest.agents leaves it out"]
     if not found.files:
         places = ", ".join(map(str, found.looked)) or "nowhere"
-        return Finding(f"agent {found.agent}", "ok", f"no transcripts (looked in {places})")
-    parts = [f"{found.files} files in {', '.join(str(folder) for folder in found.looked if folder.exists())}"]
+        return Finding(f"agent {found.agent}", "ok", "; ".join([f"no transcripts (looked in {places})", *unread]))
+    parts = [f"{found.files} files in {', '.join(str(folder) for folder in found.looked if folder.exists())}", *unread]
     if found.newest_version:
         parts.append(f"newest version seen {found.newest_version}")
     if found.understood is not None:
         parts.append(f"{found.understood:.1%} of the records understood")
     if found.oldest_ms is not None:
         parts.append(f"oldest file of {(iso(found.oldest_ms) or '')[:10]}")
-    if cleanup_days is not None:
-        parts.append(f"the agent deletes them after {cleanup_days} days")
-    odd = found.understood is not None and found.understood < 0.95
+    parts.append(found.kept or "how long the agent keeps them is not known")
+    odd = found.understood is not None and found.understood < LEAST_UNDERSTOOD
     remedy = "Its format may have changed; run `skillopt-sleep harvest -v` and report the version" if odd else ""
     return Finding(f"agent {found.agent}", "warn" if odd else "ok", "; ".join(parts), remedy)
 
 
-def cleanup_days(user_home: Path, environ: Mapping[str, str]) -> int:
-    """`cleanupPeriodDays` of Claude Code's own settings, its default where they do not say."""
-    folder = Path(environ.get("CLAUDE_CONFIG_DIR") or user_home / ".claude")
-    try:
-        said = json.loads((folder / "settings.json").read_bytes())
-    except (OSError, ValueError):
-        return DEFAULT_CLEANUP_DAYS
-    days = said.get("cleanupPeriodDays") if isinstance(said, dict) else None
-    return days if isinstance(days, int) and not isinstance(days, bool) else DEFAULT_CLEANUP_DAYS
+def _files(odd: Sequence[OddFile]) -> str:
+    return "1 file" if len(odd) == 1 else f"{len(odd)} files"
+
+
+def _named(one: OddFile) -> str:
+    return one.path + (f" (version {one.version})" if one.version else "")
 
 
 def configuration(check: Callable[[], Iterable[str]]) -> Finding:

@@ -17,7 +17,7 @@ from skillopt_sleep.errors import ConfigError, SleepError, StoreError
 from skillopt_sleep.lock import hold
 from skillopt_sleep.paths import Home
 from skillopt_sleep.service import doctor
-from skillopt_sleep.service.doctor import AgentFiles
+from skillopt_sleep.service.doctor import AgentFiles, OddFile
 from skillopt_sleep.service.install.base import Installed, Plan
 from skillopt_sleep.service.install.cron import Cron
 from skillopt_sleep.service.install.systemd import Systemd
@@ -130,33 +130,32 @@ def files(**more: object) -> AgentFiles:
 
 
 def test_an_agent_is_told_by_place_version_share_and_age() -> None:
-    found = doctor.agent(files(), 30)
+    (found,) = doctor.agent(files(kept="the agent deletes them after 30 days"))
     assert found.check == "agent codex"
     assert found.state == "ok"
     for part in ("3 files", "0.98.0", "100.0% of the records", "1970-01-02", "after 30 days"):
         assert part in found.finding
-    absent = doctor.agent(files(files=0), None)
+    (absent,) = doctor.agent(files(files=0))
     assert (absent.state, absent.finding) == ("ok", "no transcripts (looked in /home/kim/.codex)")
+    assert "how long the agent keeps them is not known" in next(doctor.agent(files())).finding
+    assert "not read: harvest.agents leaves it out" in next(doctor.agent(files(wanted=False))).finding
 
 
 @pytest.mark.parametrize(("share", "state"), [(None, "ok"), (0.95, "ok"), (0.949, "warn"), (0.0, "warn")])
 def test_a_format_that_is_understood_less_than_before_is_a_warning(share: float | None, state: str) -> None:
-    found = doctor.agent(files(understood=share), None)
+    (found,) = doctor.agent(files(understood=share))
     assert found.state == state
     assert bool(found.remedy) is (state == "warn")
 
 
-@pytest.mark.parametrize(
-    ("text", "days"),
-    [("{}", 30), ('{"cleanupPeriodDays": 365}', 365), ('{"cleanupPeriodDays": true}', 30), ("[", 30), ("[]", 30)],
-)
-def test_how_long_transcripts_are_kept_is_read_from_the_agents_own_settings(
-    text: str, days: int, tmp_path: Path
-) -> None:
-    (tmp_path / ".claude").mkdir()
-    (tmp_path / ".claude/settings.json").write_text(text)
-    assert doctor.cleanup_days(tmp_path, {}) == days
-    assert doctor.cleanup_days(tmp_path, {"CLAUDE_CONFIG_DIR": str(tmp_path / "elsewhere")}) == 30
+def test_files_that_give_nothing_or_too_little_are_named_with_their_version() -> None:
+    odd = (OddFile("/t/1", None), OddFile("/t/2", 0.06, "2.1.400"), OddFile("/t/3", 0.5))
+    whole, mute, strange, shut = doctor.agent(files(odd=odd, trouble=(("/t/4", "permission denied"),)))
+    assert whole.state == "ok"
+    assert {found.state for found in (mute, strange, shut)} == {"warn"}
+    assert mute.finding == "1 file gave nothing although not empty, the first /t/1"
+    assert strange.finding == "2 files with records of unknown kinds (up to 50%), the first /t/2 (version 2.1.400)"
+    assert shut.finding == "1 place could not be looked at, the first /t/4: permission denied"
 
 
 def test_keys_are_told_by_name_alone() -> None:
