@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from skillopt_sleep.cli import overview, streams
 from skillopt_sleep.store.interrupts import interrupt
 
 if TYPE_CHECKING:
     from skillopt_sleep.errors import SleepError
+
+
+RESUMES: Final[Mapping[str, str]] = {
+    "run": "`skillopt-sleep run` goes on where it was",
+    "train": "The same command goes on where it was",
+}
+"""What to do after an interruption, by command."""
 
 
 class Ended(BaseException):
@@ -59,7 +66,7 @@ def _called(argv: list[str]) -> int:
     from skillopt_sleep.cli.commands import app, register
     from skillopt_sleep.errors import Interrupted, SleepError, Terminated
 
-    resume = "`skillopt-sleep run` goes on where it was" if argv[0] == "run" else ""
+    resume = RESUMES.get(argv[0], "")
     try:
         register(argv[0])
         code = app(argv, prog_name="skillopt-sleep", standalone_mode=False)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from skillopt_sleep.agents.simulated import SimulatedAgent
 from skillopt_sleep.train.lines import read_lines
 from tests.cli.conftest import Command
 
@@ -184,3 +185,15 @@ def test_the_aliases_of_the_field_are_known(command: Command, files: Path) -> No
                    "--edit-budget", "7", "--json")  # fmt: skip
     assert done.document["audit"]["n"] == 1
     assert done.document["steps"][0]["edit_budget"] == 7
+
+
+def test_an_interrupted_run_says_how_it_goes_on(command: Command, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SimulatedAgent, "attempt", interrupted)
+        done = command("train", *arguments(files), *RECIPE)
+    assert done.code == 130
+    assert "The same command goes on where it was" in done.err
+    assert command("train", *arguments(files), *RECIPE).code == 0
