@@ -207,10 +207,16 @@ def _show_training(call: Call, training: Training, document: Mapping[str, object
         view.text(f"What would change that: {wanted}")
     for one in training.signals:
         view.note(f"{one.finding}: {one.meaning}")
-    view.text(f"Skill: {document['best_skill']}")
-    view.text(f"Report: {document['report']}")
+    view.text(f"Skill: {_near(document['best_skill'])}")
+    view.text(f"Report: {_near(document['report'])}")
     if training.evolution.stopped == "budget":
         view.text("The same command with a larger budget goes on.")
+
+
+def _near(path: object) -> str:
+    """A path as seen from the working folder, where it lies below it."""
+    whole, here = Path(str(path)), Path.cwd()
+    return str(whole.relative_to(here) if whole.is_relative_to(here) else whole)
 
 
 def _show_rows(call: Call, rows: Sequence[Row], document: Mapping[str, object]) -> None:
