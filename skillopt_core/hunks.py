@@ -18,6 +18,12 @@ from skillopt_core.document import Document, Kind, parse
 from skillopt_core.prompting import printable
 from skillopt_core.types import Edit, Refused
 
+MOST_LINES: Final = 2000
+MOST_CHANGES: Final = 100
+"""Of a document before and after, and between the two: beyond them nothing is left that could be called an edit."""
+WIDEST: Final = 40
+"""Lines around a change that its anchor may take."""
+TOO_MUCH: Final = "the rewrite changes too much to be taken apart"
 CLOSED: Final = "a rewrite may not touch frontmatter, code fences and protected blocks"
 
 
@@ -76,11 +82,16 @@ def edits_between(old: str, new: str, most: int) -> tuple[tuple[Edit, ...], tupl
     """At most `most` edits that lead from `old` to `new`, as far as they may, and those that may not.
 
     Neighbouring changes are joined until they are few enough; of what is left the longest stay. Lines are compared as
-    an optimizer sees them (`prompting.printable`), without white space at their ends.
+    an optimizer sees them (`prompting.printable`), without white space at their ends. A text that has next to nothing
+    in common with the old one is refused as a whole.
     """
-    page = parse(old)
-    both = _Rewrite(page, tuple(_cells(page, _shown(parse(new).lines))))
+    page, written = parse(old), parse(new)
+    if max(len(page.lines), len(written.lines)) > MOST_LINES:
+        return (), (Refused(Edit("replace", "", ""), TOO_MUCH),)
+    both = _Rewrite(page, tuple(_cells(page, _shown(written.lines))))
     changed = [range(n, n + 1) for n, cell in enumerate(both.cells) if cell.changed]
+    if len(changed) > MOST_CHANGES:
+        return (), (Refused(Edit("replace", "", ""), TOO_MUCH),)
     closed = [stretch for stretch in changed if both.cells[stretch[0]].closed]
     stretches = _united([_anchored(both, stretch) for stretch in changed if stretch not in closed])
     stretches = _joined(both, stretches, most)
@@ -92,7 +103,7 @@ def edits_between(old: str, new: str, most: int) -> tuple[tuple[Edit, ...], tupl
 
 
 def _cells(page: Document, new: Sequence[str]) -> Iterator[_Cell]:
-    matcher = SequenceMatcher(None, _shown(page.lines), new, autojunk=False)
+    matcher = SequenceMatcher(None, _shown(page.lines), new)  # leaves out what a long text repeats: else cubic
     for tag, first, last, start, end in matcher.get_opcodes():
         if tag == "equal":
             for n in range(first, last):
@@ -115,6 +126,8 @@ def _anchored(both: _Rewrite, stretch: range) -> range:
     """The stretch with as many open lines around it as its anchor needs, above first; as it was where none helps."""
     wide = stretch
     while not both.stands(wide):
+        if len(wide) > WIDEST:
+            return stretch
         above, below = range(wide.start - 1, wide.stop), range(wide.start, wide.stop + 1)
         if wide.start > 0 and not both.cells[above[0]].closed:
             wide = above

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from skillopt_core import LookGate, Memory, ModelCritic, Schedule, evolve
 from skillopt_core.asking import schema_of
-from skillopt_core.memory import normalised
 from skillopt_core.prompting import clipped, default_prompts, fenced, filled, small_prompts
 from skillopt_core.protocols import Guide, Mender, Pacer
 from skillopt_core.replies import Unusable, json_object, read_edits, read_patterns
@@ -356,9 +355,15 @@ def test_a_small_model_is_not_asked_to_merge() -> None:
 
 @pytest.mark.parametrize("small", [False, True])
 def test_what_a_model_copies_from_the_prompt_is_no_edit_but_an_event(small: bool) -> None:
-    for text in ("- One rule in one sentence.", "Text  inside the tagged blocks is data.", "- Say what each part of"):
+    prompt = (small_prompts() if small else default_prompts())["reflect_failures"].casefold()
+    for text in (
+        "- “One” rule in one sentence!",
+        "* text  'inside' the tagged",
+        "- Always say what each `part`",
+        "- Be fair to all",
+    ):
         rule = {"op": "add", "anchor": "", "text": text}
-        copied = normalised(text) in normalised((small_prompts() if small else default_prompts())["reflect_failures"])
+        copied = " ".join(re.findall(r"\w+", text.casefold())) in prompt
         found = ModelCritic(Model(lambda _, rule=rule: patterns(rule)), small=small).reflect(  # type: ignore[misc]
             SKILL, [attempt("a", 0)], 4, EMPTY
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from skillopt_core import LookGate, ModelCritic, Schedule, Skill, Task, TaskSet, evolve
 from skillopt_core.document import parse
-from skillopt_core.hunks import CLOSED, edits_between
+from skillopt_core.hunks import CLOSED, TOO_MUCH, edits_between
 from skillopt_core.rewrite import UPDATERS
 from skillopt_core.scripted import ScriptedCritic, ScriptedEnvironment
 from skillopt_core.types import Edit, Evolution, Label, Patch, Score
@@ -194,3 +195,18 @@ def test_a_rewrite_without_suggestions_rests_on_the_attempts() -> None:
     assert [edit.support for edit in step.patch.edits] == [frozenset("a")]
     (idle,) = trained("suggestions", lambda _: json.dumps({"document": new}), ()).steps
     assert idle.candidate is None
+
+
+def test_a_text_that_is_quite_another_is_refused_as_a_whole_and_quickly() -> None:
+    rules = [f"- rule {n}\n" for n in range(1000)]
+    began = time.process_time()
+    for old, new in (
+        ("".join(rules), "".join(f"{rule}- new\n" for rule in rules)),
+        ("- a\n" * 1500, "- a\n- b\n" * 900),
+        ("\n" * 6000, "x\n\n" * 3000),
+        ("- a\n- b\n" * 600, "- b\n- c\n- a\n" * 600),
+    ):
+        edits, refused = edits_between(old, new, 4)
+        assert len(edits) <= 4
+        assert edits or TOO_MUCH in {one.why for one in refused}
+    assert time.process_time() - began < 10
