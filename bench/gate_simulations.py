@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -29,10 +30,10 @@ def experiments(seeds: int, processes: int) -> Iterator[Cell]:
     yield from spread(looking.looked, looking.everywhere(seeds), processes)
     yield from spread(looking.fixed, looking.fixed_sizes(seeds), processes)
     yield from spread(trying.tried, trying.trials(seeds), processes)
-    yield from spread(trying.slept, trying.half_years(seeds // 10), processes)
+    yield from spread(trying.slept, trying.half_years(max(seeds // 10, 1)), processes)
     yield from spread(reusing.reused, reusing.rules(seeds), processes)
     yield from spread(guarding.guarded, guarding.checks(seeds), processes)
-    yield from spread(itself.halted, itself.gates(seeds // 4), processes)
+    yield from spread(itself.halted, itself.gates(max(seeds // 4, 1)), processes)
 
 
 def table(found: list[Line]) -> str:
@@ -54,7 +55,8 @@ def main() -> None:
     if asked.cells:
         asked.cells.write_text("".join(json.dumps(asdict(cell)) + "\n" for cell in cells), encoding="utf-8")
     print(table(list(lines(cells))))
-    print(f"\nSimulated; {len(cells)} cells, {time.perf_counter() - began:.0f} s in {asked.processes} processes.")
+    used = sum(os.times()[:4])  # ours and that of the processes that ended
+    print(f"\nSimulated; {len(cells)} cells, {time.perf_counter() - began:.0f} s, {used:.0f} s of processor time.")
 
 
 if __name__ == "__main__":

@@ -27,7 +27,9 @@ class Cell:
 
 
 def share(experiment: str, rule: str, what: str, hits: int, n: int, **where: Any) -> Cell:
-    """A share of n runs, with the exact interval."""
+    """A share of n runs, with the exact interval; None where there were none."""
+    if not n:
+        return Cell(experiment, rule, where, what, 0, None)
     return Cell(experiment, rule, where, what, n, hits / n, *binomial_interval(hits, n))
 
 

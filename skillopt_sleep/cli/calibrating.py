@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from typing import Final
+from typing import Any, Final
 
 from skillopt_core.gate import Metric, binomial_interval, units_for
 from skillopt_core.gate import power as detectable
@@ -13,7 +13,6 @@ from skillopt_sleep.cli.common import Call
 from skillopt_sleep.cli.making import the_store
 from skillopt_sleep.config.model import Gate
 from skillopt_sleep.errors import UsageError
-from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.mining import task_documents
 from skillopt_sleep.store.repeats import live_runs, tokens_an_attempt
 from skillopt_sleep.world import chosen_backend
@@ -64,7 +63,7 @@ def power(call: Call, tasks: int | None, repeats: int | None) -> None:
     free = chosen_backend(config) == "recorded"
     if tasks is None:
         with the_store(call, read_only=True) as store:
-            units, tokens = _gate_units(store), tokens_an_attempt(store)
+            units, tokens = gate_units(task_documents(store, None)), tokens_an_attempt(store)
     else:
         units, tokens = tasks, None
     found = detectable(units, each, config.gate.alpha)
@@ -90,9 +89,9 @@ def power(call: Call, tasks: int | None, repeats: int | None) -> None:
     )
 
 
-def _gate_units(store: Store) -> int:
+def gate_units(tasks: Iterable[Mapping[str, Any]]) -> int:
     """Gate tasks after twins are merged: one a session and pattern; an imported task is its own."""
-    gate = [task for task in task_documents(store, None) if task["split"] == "gate"]
+    gate = [task for task in tasks if task["split"] == "gate"]
     return len({(task["session"], task["pattern"]["id"]) if task["pattern"] else task["id"] for task in gate})
 
 

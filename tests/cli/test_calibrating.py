@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 from skillopt_core.types import Outcome, Score, Trajectory, Verdict
+from skillopt_sleep.cli.calibrating import gate_units
 from skillopt_sleep.clock import SystemClock
 from skillopt_sleep.domain.ledgers import AttemptKey
 from skillopt_sleep.redact import Redacted
@@ -94,6 +95,15 @@ def test_power_counts_the_gate_tasks_of_the_store(morning: Command) -> None:
     found = morning("gate", "power", "--json").document
     assert found["tasks"] == len(units) > 0
     assert found["tokens"] == 0  # recorded replays
+
+
+def test_twins_of_one_session_are_one_task() -> None:
+    def task(name: str, session: str | None, pattern: str | None, split: str = "gate") -> dict[str, object]:
+        return {"id": name, "session": session, "pattern": pattern and {"id": pattern}, "split": split}
+
+    twins = [task("a", "s1", "p"), task("b", "s1", "p"), task("c", "s2", "p"), task("d", "s1", "q")]
+    imported = [task("e", None, None), task("f", None, None), task("g", "s9", "p", "train")]
+    assert gate_units([*twins, *imported]) == 5
 
 
 def test_aa_has_nothing_to_say_of_recorded_replays(morning: Command) -> None:
