@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import blake2b
+
+
+def session_name(agent: str, native_id: str) -> str:
+    """The id that people see: stable over machines and harvests, as it is made of agent and native id alone."""
+    digest = blake2b(f"{agent}\0{native_id}".encode(), digest_size=6).hexdigest()
+    return f"s-{digest}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from struct import unpack
 from typing import Any, Final, Literal
 
 from skillopt_harvesters.model import Cursor, Event, Source, Usage
+from skillopt_sleep.domain.sessions import session_name
 from skillopt_sleep.errors import StoreError
 from skillopt_sleep.redact import Redacted
 from skillopt_sleep.store import intake_sql as sql
@@ -96,12 +97,6 @@ class Saved:
     updated: set[str] = field(default_factory=set)
     same: set[str] = field(default_factory=set)
     apart: dict[str, set[str]] = field(default_factory=dict)
-
-
-def session_name(agent: str, native_id: str) -> str:
-    """The id that people see: stable over machines and harvests, as it is made of agent and native id alone."""
-    digest = blake2b(f"{agent}\0{native_id}".encode(), digest_size=6).hexdigest()
-    return f"s-{digest}"
 
 
 def record_key(agent: str, key: str) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from skillopt_sleep.clock import iso
-from skillopt_sleep.domain.sessions import StoredEvent, StoredSession
+from skillopt_sleep.domain.sessions import StoredEvent, StoredSession, session_name
 from skillopt_sleep.store.bodies import LOST, Words, stretch_words
 from skillopt_sleep.store.compiled import Statement
 from skillopt_sleep.store.schema.harvest import SEQUENCE_BITS, SEQUENCE_MASK
@@ -47,6 +47,7 @@ _AGENTS: Final = Statement(
     "SELECT DISTINCT s.agent FROM session AS s JOIN project AS p ON p.id = s.project_id "
     "WHERE p.root = ? AND s.origin = 'interactive' AND s.forgotten_ms IS NULL"
 )
+_FORKS: Final = Statement("SELECT agent, native_id, fork_of FROM session WHERE fork_of <> ''")
 _ENDED: Final = Statement(
     "SELECT name FROM session WHERE forgotten_ms IS NULL AND coalesce(ended_ms, started_ms, first_seen_ms) < ? "
     "ORDER BY coalesce(ended_ms, started_ms, first_seen_ms), name"
@@ -66,6 +67,7 @@ def stored_sessions(
     Events come in the order of their file; `seq` counts them from 0. A session is whole in itself: nothing is held
     open between two of them, so a caller may write meanwhile.
     """
+    forks = _forks(store)
     for row in _listed(store, None, project, since_ms, origins):
         events = _events(store, row[0], row[1])
         times = [event.at_ms for event in events if event.at_ms is not None]
@@ -86,7 +88,23 @@ def stored_sessions(
             ended_ms=ended,
             events=events,
             output_by_message=output,
+            family=_family(forks, row[2], row[3]),
         )
+
+
+def _forks(store: Store) -> dict[tuple[str, str], str]:
+    """From which session each resume or fork went out, by agent and native id."""
+    with store.read():
+        return {(agent, native): before for agent, native, before in _FORKS.run(store.driver)}
+
+
+def _family(forks: Mapping[tuple[str, str], str], agent: str, native: str) -> str:
+    """The first session that one goes back to, also where that was never read; "" for one that began by itself."""
+    first, seen = native, set[str]()
+    while (before := forks.get((agent, first))) and first not in seen:
+        seen.add(first)
+        first = before
+    return "" if first == native else session_name(agent, first)
 
 
 def session_documents(store: Store, origin: str = "interactive", name: str | None = None) -> Iterator[dict[str, Any]]:
