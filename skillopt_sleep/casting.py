@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skillopt_core.critic import ModelCritic
 from skillopt_core.types import Missing, Score, Skill, Task
 from skillopt_sleep.agents.answering import AnsweringAgent
+from skillopt_sleep.agents.chat import ChatAgent, ChatSettings
 from skillopt_sleep.agents.others import further_agents
 from skillopt_sleep.agents.simulated import SimulatedAgent
 from skillopt_sleep.checks import BUILT_IN, Need
 from skillopt_sleep.checks.others import further_kinds
 from skillopt_sleep.checks.scorers import scorers
 from skillopt_sleep.config.model import PLUGIN
+from skillopt_sleep.critics.complaints import ComplaintCritic
 from skillopt_sleep.critics.leaks import own_entities
 from skillopt_sleep.critics.screen import Grounds, StrictScreen
 from skillopt_sleep.critics.simulated import Quality, SimulatedCritic
 from skillopt_sleep.domain.answers import Answer
 from skillopt_sleep.domain.health import thresholds
 from skillopt_sleep.errors import ConfigError, UsageError
+from skillopt_sleep.models.local import LocalModel
 from skillopt_sleep.train.cast import Attempter, Cast
 from skillopt_sleep.train.loading import Judges
 from skillopt_sleep.train.misses import remembered
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from skillopt_sleep.train.runfolder import RunFolder
 
 SIMULATED = "simulated"
+LOCAL = "local"
 OFFERED = frozenset({Need.TOOLS})
 """What the simulated agent has beside words: calls of tools; no folder and no judge."""
 
@@ -43,11 +48,13 @@ def attempter(config: Config, recipe: Recipe) -> Attempter:
     backend = models.target_backend or models.backend
     if backend.startswith(PLUGIN):
         return _brought(backend.removeprefix(PLUGIN), models.target, recipe.seed)
+    if backend == LOCAL:
+        return _local(models.target, recipe.seed)
     if backend != SIMULATED:
         raise ConfigError(
             f"nobody attempts tasks with the backend {backend!r} yet",
             where="models.target_backend" if models.target_backend else "models.backend",
-            remedy="Take --backend simulated or a plugin; agents and models as targets come with native replay",
+            remedy="Take --backend simulated, local or a plugin; agents and other models come with native replay",
         )
     if models.target is not None:
         remedy = "Leave it out: models as targets come with native replay"
@@ -55,6 +62,17 @@ def attempter(config: Config, recipe: Recipe) -> Attempter:
     agent = SimulatedAgent(_judged, seed=recipe.seed, obedience=recipe.simulated_obedience)
     settings = f"seed {recipe.seed}, obedience {recipe.simulated_obedience:g}"
     return Attempter(agent, {"name": SIMULATED, "version": "1", "settings": settings}, "simulated")
+
+
+def _local(model: str | None, seed: int) -> Attempter:
+    """An open model that answers each prompt once, in words. Raises `UsageError` where none is named, `ModelError`."""
+    if model is None:
+        remedy = "Use --target-model FILE (GGUF), or set it in sleep.toml"
+        raise UsageError(f"no target model is named for the backend {LOCAL}", where="models.target", remedy=remedy)
+    asked, opened = ChatSettings(seed=seed), LocalModel(Path(model).expanduser())
+    settings = f"temperature {asked.temperature:g}, at most {asked.max_output} tokens, seed {seed}"
+    named = {"name": "chat", "version": "1", "model": opened.model, "settings": settings}
+    return Attempter(ChatAgent(opened, _judged, asked), named, offers=frozenset())
 
 
 def _brought(name: str, model: str | None, seed: int) -> Attempter:
@@ -101,7 +119,8 @@ def cast(
         critic = SimulatedCritic(Quality(recipe.simulated_critic), seed=recipe.seed, leaks=tuple(sorted(secrets)))
     else:
         complete = remembered(world.completion(completer, run, folder.store), folder.misses)
-        critic = ModelCritic(complete, minibatch=recipe.minibatch)
+        weak = (world.config.models.optimizer_backend or world.config.models.backend) == LOCAL
+        critic = ComplaintCritic(complete) if weak else ModelCritic(complete, minibatch=recipe.minibatch)
     entities = own_entities([task.prompt for task in known], skill.text)
     grounds = Grounds(literals=frozenset(secrets), entities=entities)
     screen = StrictScreen(grounds, is_secret=lambda text: world.redactor.redact(text) != text)

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 RECORDED = {"name": "recorded", "version": "1"}
 """Who attempts where no model does: a change of what it does is a new version, so that old attempts do not count."""
 
-COMPLETERS = ("anthropic", "openai")
+COMPLETERS = ("anthropic", "openai", "local")
 BUILT = ("auto", "recorded", *COMPLETERS)
 """The backends that there are. The others of the configuration come with their own work."""
 
@@ -302,6 +302,10 @@ class LocalWorld:
             )
         if backend.startswith(PLUGIN):
             return _brought(backend.removeprefix(PLUGIN)).made(name)
+        if backend == "local":
+            from skillopt_sleep.models.local import LocalModel
+
+            return LocalModel(Path(name).expanduser())
         if backend == "anthropic":
             from skillopt_sleep.models.anthropic import AnthropicCompleter
 

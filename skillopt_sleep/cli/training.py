@@ -15,7 +15,7 @@ SkillFile = Annotated[Path, typer.Option("--skill", help="The skill: a Markdown 
 Recipes = Annotated[Path | None, typer.Option("--recipe", help="A recipe.", metavar="YAML", readable=False)]
 Settings = Annotated[list[str] | None, typer.Option("--set", help="One key of the recipe.", metavar="K=V")]
 Backend = Annotated[
-    str | None, typer.Option(help="simulated, plugin:NAME; for who edits also anthropic, openai.", metavar="B")
+    str | None, typer.Option(help="simulated, local, plugin:NAME; for who edits also anthropic, openai.", metavar="B")
 ]
 
 KEYS = {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import secrets
 from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,13 +26,18 @@ class LocalModel:
     """One model file. As a `Completer` it is deterministic on one machine: temperature 0, no cached prompt.
 
     `threads` is 1 for good reason: where another program keeps a core busy two are slower than one. Questions from
-    several threads are answered one after the other. Raises `ModelError` for a file that holds no model.
+    several threads are answered one after the other. The file is loaded with the first question, once a process.
+    Raises `ModelError` for a file that is not there, then for one that holds no model.
     """
 
     def __init__(self, path: Path, *, context: int = CONTEXT, threads: int = 1) -> None:
+        if importlib.util.find_spec("xllamacpp") is None:
+            raise ModelError("the runtime for local models is not installed", where="local", remedy=_INSTALL)
+        if not path.is_file() or not os.access(path, os.R_OK):
+            raise ModelError("there is no such file", where=str(path), remedy="Name a model in a GGUF file")
         self.model = path.name
         self.where = WHERE
-        self._server = _loaded(path, context, threads)
+        self._loading = partial(_loaded, path.resolve(), context, threads)
 
     def complete(self, prompt: Redacted, max_output: int) -> Reply:
         """One user message, one answer. Raises `CallFailed`."""
@@ -53,17 +60,14 @@ class LocalModel:
             "cache_prompt": False,
             **settings,
         }
-        return _reply(self._server.handle_chat_completions(asked), self.model)
+        return _reply(self._loading().handle_chat_completions(asked), self.model)
 
 
+@lru_cache(maxsize=2)
 def _loaded(path: Path, context: int, threads: int) -> Any:
     """The runtime with this model. It opens a port on loopback whatever one does: a key that nobody has locks it."""
-    try:
-        import xllamacpp
-    except ImportError as error:
-        raise ModelError("the runtime for local models is not installed", where="local", remedy=_INSTALL) from error
-    if not path.is_file() or not os.access(path, os.R_OK):
-        raise ModelError("there is no such file", where=str(path), remedy="Name a model in a GGUF file")
+    import xllamacpp
+
     params = xllamacpp.CommonParams()
     params.model.path = str(path)
     params.n_ctx, params.n_parallel = context, 1

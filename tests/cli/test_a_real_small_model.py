@@ -5,6 +5,7 @@ Wants SKILLOPT_MODEL (a GGUF file) and the dependency group `model`.
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -65,3 +66,33 @@ def test_a_night_with_a_weak_model_ends_well(
 
 def said_by(document: dict[str, Any]) -> set[str]:
     return {edit["text"].removeprefix("- ") for skill in document["skills"] for edit in skill["edits"]}
+
+
+def test_an_open_model_in_the_process_attempts_and_edits(command: Command, surroundings: Path, tmp_path: Path) -> None:
+    pytest.importorskip("xllamacpp", reason="xllamacpp is not installed (the extra `local`)")
+    asked = ("France", "Norway", "Spain", "Italy", "Austria", "Poland")
+    checks = [{"kind": "contains", "argument": "Source:"}]
+    rows = [{"id": c, "prompt": f"Name the capital of {c} in five words at most.", "checks": checks} for c in asked]
+    (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "SKILL.md").write_text(
+        "---\nname: capitals\ndescription: Names capitals.\n---\n\n# Capitals\n\nBe brief.\n"
+    )
+    model = os.environ["SKILLOPT_MODEL"]
+    done = command(
+        "train", "--json", "--tasks", str(tmp_path / "tasks.jsonl"), "--skill", str(tmp_path / "SKILL.md"),
+        "--backend", "local", "--target-model", model, "--optimizer-model", model,
+        "--set", "split=2:2:2", "--set", "gate=strict", "--set", "repeats=1", "--set", "epochs=1",
+    )  # fmt: skip
+    assert done.code in {0, 3}, done.err
+    (step,) = done.document["steps"]
+    assert step["proposed"] == 1
+    assert step["before"] is not None
+    assert done.document["evidence"] == "replayed"
+
+
+def test_a_model_file_that_is_not_there_is_named(command: Command, surroundings: Path, tmp_path: Path) -> None:
+    pytest.importorskip("xllamacpp", reason="xllamacpp is not installed (the extra `local`)")
+    done = command("run", "--backend", "local", "--optimizer-model", str(tmp_path / "absent.gguf"))
+    assert done.code == 1
+    assert "absent.gguf" in done.err
+    assert "there is no such file" in done.err

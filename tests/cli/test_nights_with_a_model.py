@@ -266,7 +266,7 @@ def plant(folder: Path) -> None:
         (path.parent / f"{name}.jsonl").write_text(re.sub(r'"uuid":"....', f'"uuid":"{word[:4]}', other))
 
 
-@pytest.mark.parametrize("backend", ["claude", "codex", "copilot", "local", "handoff", "simulated"])
+@pytest.mark.parametrize("backend", ["claude", "codex", "copilot", "handoff", "simulated"])
 def test_a_backend_that_is_not_there_is_refused_and_never_taken_for_another(backend: str, command: Command) -> None:
     result = command("run", "--json", "--backend", backend)
     assert result.code == 2

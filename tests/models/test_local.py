@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -51,7 +50,7 @@ def test_a_prompt_with_a_schema_reaches_a_model_that_can_be_held_to_it() -> None
 
 
 def test_without_the_runtime_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     with pytest.raises(ModelError, match="not installed") as refused:
         LocalModel(tmp_path / "model.gguf")
     assert "skillopt-sleep[local]" in refused.value.remedy
@@ -63,7 +62,7 @@ def test_a_file_that_is_no_model_is_named(tmp_path: Path) -> None:
         LocalModel(tmp_path / "absent.gguf")
     (tmp_path / "text.gguf").write_text("no model", "utf-8")
     with pytest.raises(ModelError, match="holds no model"):
-        LocalModel(tmp_path / "text.gguf")
+        LocalModel(tmp_path / "text.gguf").complete(Redacted("hello"), 1)
 
 
 @pytest.fixture(scope="module")
