@@ -18,7 +18,7 @@ from skillopt_sleep.store import intake
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.intake import CleanSource
 from skillopt_sleep.store.projects import settle_projects
-from skillopt_sleep.store.sources import mark_gone, mark_waiting, sessions_of
+from skillopt_sleep.store.sources import mark_excluded, mark_gone, mark_waiting, sessions_of
 
 Harvested = HarvestCounts
 Progress = Callable[[int, int], None]
@@ -60,6 +60,8 @@ def harvest(
         intake.link_twins(store, listing.twins)
     if listing.waiting:
         mark_waiting(store, listing.waiting)
+    if listing.shut:
+        mark_excluded(store, listing.shut, excluded.digest)
     if listing.gone:
         mark_gone(store, listing.gone)
     tally.files, tally.pending = listing.files, len(listing.waiting)

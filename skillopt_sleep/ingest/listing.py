@@ -15,7 +15,7 @@ from skillopt_sleep.store.sources import Key, KnownSource, known_sources, path_t
 @dataclass(slots=True)
 class Listing:
     """Sources by what is to be done with them. `twins` are further names of a file that is in `changed` or known;
-    `waiting` are those beyond the cap."""
+    `waiting` are those beyond the cap, `shut` those that waited and are excluded by now."""
 
     files: int = 0
     changed: list[Source] = field(default_factory=list)
@@ -25,6 +25,7 @@ class Listing:
     excluded: int = 0
     old: int = 0
     waiting: list[Source] = field(default_factory=list)
+    shut: list[Source] = field(default_factory=list)
 
 
 def take_stock(
@@ -49,6 +50,8 @@ def take_stock(
             listing.unchanged.add(row.id)
         elif excluded.names_path(source.path):
             listing.excluded += 1
+            if row is not None and row.state == "pending":
+                listing.shut.append(source)
         elif since_ms is not None and source.mtime_ns < since_ms * 1_000_000:
             listing.old += 1
         else:

@@ -100,6 +100,13 @@ def mark_waiting(store: Store, sources: Iterable[Source]) -> None:
             save_source(store.driver, one, "pending", "", {}, store.clock.now_ms())
 
 
+def mark_excluded(store: Store, sources: Iterable[Source], why: str) -> None:
+    """These waited and are no longer to be read; `why` is the digest of the patterns that leave them out."""
+    with store.write():
+        for one in sources:
+            save_source(store.driver, one, "excluded", why, {}, store.clock.now_ms())
+
+
 def waiting(store: Store) -> int:
     """How many sources were seen and are still to be read, or read to their end."""
     return int(store.rows(select(func.count()).where(source.c.state == "pending"))[0][0])
