@@ -32,6 +32,11 @@ _PATH: Final = re.compile(r"(?:~|\.{1,2})?/?[\w.@+-]+(?:/[\w.@+-]+)*/?\Z")
 _ENDING: Final = re.compile(r"[\w-]\.[A-Za-z][A-Za-z0-9]{0,4}\Z")
 _CLUSTER: Final = re.compile(r"-[A-Za-z]{1,4}\Z")
 _CLOSE: Final = 0.65
+MOST: Final = 12
+"""Names of one edit that are flagged: looking for what was meant takes time."""
+
+_Named = tuple[Kind, str, Iterable[str]]
+"""An unknown name, and the known ones of its kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +68,22 @@ class Unknown:
 
 
 def unknown(text: str, known: Known) -> tuple[Unknown, ...]:
-    """What the lines of a text name in code spans that is not known, each once, in order."""
-    found = (name for line in text.splitlines() for name in _in_line(mask(line), known))
-    return tuple(dict.fromkeys(found))
+    """What the lines of a text name in code spans that is not known, each once, in order; at most `MOST`."""
+    found: dict[tuple[Kind, str], Iterable[str]] = {}
+    for kind, name, there in (one for line in text.splitlines() for one in _in_line(mask(line), known)):
+        if len(found) == MOST:
+            break
+        found.setdefault((kind, name), there)
+    return tuple(Unknown(kind, name, _likely(name, there)) for (kind, name), there in found.items())
 
 
-def _in_line(line: Masked, known: Known) -> Iterator[Unknown]:
+def _in_line(line: Masked, known: Known) -> Iterator[_Named]:
     yield from _tools_in(line, known)
     yield from _commands_in(line, known)
     yield from _files_in(line, known)
 
 
-def _tools_in(line: Masked, known: Known) -> Iterator[Unknown]:
+def _tools_in(line: Masked, known: Known) -> Iterator[_Named]:
     if known.tools is None:
         return
     named = [line.codes[n] for n in _numbers(_TOOL_NAMED, line.text)]
@@ -83,7 +92,7 @@ def _tools_in(line: Masked, known: Known) -> Iterator[Unknown]:
     tools = [name for name in dict.fromkeys([*(_called(code) for code in named), *near]) if _IDENTIFIER.match(name)]
     for name in tools:
         if name not in known.tools and name not in PROGRAMS and name not in (known.programs or ()):
-            yield Unknown("tool", name, _likely(name, known.tools))
+            yield "tool", name, known.tools
     given = [(call.group(1), name) for call in calls for name in _GIVEN.findall(call.group(2))]
     spoken = [line.codes[n] for n in _numbers(_PARAMETER_NAMED, line.text)]
     mentioned = [code for code in line.codes if code in known.tools]
@@ -97,46 +106,55 @@ def _called(code: str) -> str:
     return call.group(1) if call else code.strip()
 
 
-def _parameter(tool: str, name: str, tools: Mapping[str, frozenset[str] | None]) -> Iterator[Unknown]:
+def _parameter(tool: str, name: str, tools: Mapping[str, frozenset[str] | None]) -> Iterator[_Named]:
     """The parameter, where the tool's schema was seen and has no such one; without a tool, where no schema has it."""
     schemas = [tools.get(tool)] if tool else list(tools.values())
     seen = [schema for schema in schemas if schema is not None]
     if seen and not any(name in schema for schema in seen):
-        yield Unknown("parameter", name, _likely(name, frozenset[str]().union(*seen)))
+        yield "parameter", name, frozenset[str]().union(*seen)
 
 
-def _commands_in(line: Masked, known: Known) -> Iterator[Unknown]:
+def _commands_in(line: Masked, known: Known) -> Iterator[_Named]:
     runs = [bare(simple.words) for code in line.codes if not _CALL.match(code.strip()) for simple in split(code)]
     programs = [words[0] for words in runs if words and not words[0].startswith("-")]
     spoken = [words[0] for words in runs if len(words) > 1 and _IDENTIFIER.match(words[0])]
     if known.programs is not None:
         common = known.programs | PROGRAMS
-        yield from (Unknown("program", name, _likely(name, known.programs)) for name in spoken if name not in common)
+        yield from (("program", name, known.programs) for name in spoken if name not in common)
     for words in runs:
         own = programs if not words or words[0].startswith("-") else words[:1]
         yield from _flags_in(flags(("", *words)), own, known)
 
 
-def _flags_in(named: Sequence[str], programs: Sequence[str], known: Known) -> Iterator[Unknown]:
+def _flags_in(named: Sequence[str], programs: Sequence[str], known: Known) -> Iterator[_Named]:
     if known.flags is None:
         return
     of = {flag for program, flag in known.flags if program in programs or not programs}
     for flag in named:
         common = _CLUSTER.match(flag) and set(programs) & PROGRAMS
         if flag not in of and not common:
-            yield Unknown("flag", flag, _likely(flag, of))
+            yield "flag", flag, of
 
 
-def _files_in(line: Masked, known: Known) -> Iterator[Unknown]:
+def _files_in(line: Masked, known: Known) -> Iterator[_Named]:
     if known.files is None:
         return
     for word in (word for code in line.codes for word in code.split()):
         if _is_path(word) and not _is_there(word, known.files, known.has_file):
-            yield Unknown("file", word, _likely(word, known.files))
+            yield "file", word, _beside(word, known.files)
 
 
 def _is_path(word: str) -> bool:
     return bool(_PATH.match(word)) and ("/" in word.strip("/") or bool(_ENDING.search(word)))
+
+
+def _beside(word: str, files: frozenset[str]) -> Iterator[str]:
+    """The files in the same folder, or of the same name elsewhere."""
+    folder, _, name = word.rpartition("/")
+    for file in files:
+        its_folder, _, its_name = file.rpartition("/")
+        if folder == its_folder or name == its_name:
+            yield file
 
 
 def _is_there(word: str, files: frozenset[str], has_file: Callable[[str], bool] | None) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillopt_sleep.critics.lint import Known, Unknown, unknown
+from skillopt_sleep.critics.lint import MOST, Known, Unknown, unknown
 
 KNOWN = Known(
     tools={
@@ -95,3 +95,11 @@ def test_hostile_text_takes_no_time() -> None:
     for text in ("`a(" * 5000, paths, "call `x` " * 5000, calls, words):
         unknown(text, KNOWN)
     assert time.process_time() - began < 5
+
+
+def test_an_edit_full_of_unknown_names_takes_no_time_either() -> None:
+    known = Known(files=frozenset(f"src/part{n % 50}/module_{n}.py" for n in range(20_000)))
+    began = time.process_time()
+    found = unknown(" ".join(f"`src/part{n}/modul_{n}.py`" for n in range(300)), known)
+    assert len(found) == MOST
+    assert time.process_time() - began < 10
