@@ -112,6 +112,7 @@ def opened(path: Path, identity: Identity, recipe: str, clock: Clock) -> Iterato
     another process trains in it.
     """
     fresh = _is_fresh(path)
+    _no_links(path)
     try:
         (path / "skills").mkdir(mode=0o700, parents=True, exist_ok=True)
         path.chmod(0o700)
@@ -179,6 +180,13 @@ def _is_fresh(path: Path) -> bool:
     if any(child.name not in _OURS and not child.name.startswith(".") for child in path.iterdir()):
         raise UsageError("holds other files", where=where, remedy="Name an empty or a new folder with --out")
     return True
+
+
+def _no_links(path: Path) -> None:
+    """A folder that came from elsewhere must not lead our writing out of it."""
+    link = next((child for child in path.iterdir() if child.is_symlink()), None) if path.is_dir() else None
+    if link is not None:
+        raise UsageError("is a link", where=one_line(str(link)), remedy="Name an empty or a new folder with --out")
 
 
 def _must_be_the_same(path: Path, identity: Identity) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -171,3 +172,17 @@ def test_what_a_run_leaves_is_its_owners_alone(tmp_path: Path) -> None:
     trained(tmp_path)
     for path in [tmp_path / "run", *(tmp_path / "run").rglob("*")]:
         assert path.stat().st_mode & 0o077 == 0, path
+
+
+@pytest.mark.parametrize("name", ["training_log.jsonl", "misses.jsonl", "skills", "best_skill.md"])
+def test_a_link_in_a_run_folder_leads_nobody_out_of_it(tmp_path: Path, name: str) -> None:
+    """A folder that came with a repository could otherwise have a file of yours cut or written over."""
+    trained(tmp_path)
+    mine = tmp_path / "mine"
+    mine.write_text("not a line of ours")
+    place = tmp_path / "run" / name
+    shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
+    place.symlink_to(mine)
+    with pytest.raises(UsageError, match="is a link"):
+        trained(tmp_path)
+    assert mine.read_text() == "not a line of ours"
