@@ -38,7 +38,7 @@ MARKS = {
     "permission-mode": "permissionMode",
 }
 """What a record of each kind holds and no other agent's does, beside its session's id."""
-NO_SESSIONS = {"journal.jsonl", "history.jsonl"}
+NO_SESSIONS = (f"{os.sep}journal.jsonl", f"{os.sep}history.jsonl")
 
 _reader = RecordReader(Record)
 _state = msgspec.msgpack.Decoder(State)
@@ -59,7 +59,7 @@ class ClaudeCode:
 
     def find(self, root: Path, trouble: list[Trouble]) -> Iterator[Source]:
         for source in files_below(AGENT, root, trouble, (".jsonl",)):
-            if os.path.basename(source.path) not in NO_SESSIONS:  # noqa: PTH119  # ten times as fast, for each file
+            if not source.path.endswith(NO_SESSIONS):
                 yield source
 
     def recognises(self, path: Path, head: bytes) -> bool:

@@ -16,6 +16,7 @@ from skillopt_harvesters.bytestream import digest
 from skillopt_harvesters.claude_queue import Queue, Queued
 from skillopt_harvesters.claude_shapes import Record, contents
 from skillopt_harvesters.claude_words import classify
+from skillopt_harvesters.fold import TOKENS_MOST
 from skillopt_harvesters.jsonl import Stretch, part
 from skillopt_harvesters.model import TAG, Author, Event, Kind, Origin, Source, Usage
 from skillopt_harvesters.turns import OPEN_KEEP, Conversation, TurnFold
@@ -57,34 +58,35 @@ class ClaudeRecords(TurnFold[Record]):
         self.queue = Queue(state.queue, self.emit, self.withdraw)
         self.subagent = subagent
         self.one_by_one = False
-        self.paid = ""
-        self.payment: shapes.Tokens | None = None
 
     def add(self, stretch: Stretch[Record]) -> None:
         """A stretch's facts are taken together, unless a record of it may change what those before it said."""
-        self.one_by_one = not BY_THEMSELVES.isdisjoint([record.type for record in stretch.records])
+        kinds = {record.type for record in stretch.records}
+        self.one_by_one = not BY_THEMSELVES.isdisjoint(kinds)
         if not self.one_by_one:
-            self.common_facts([record for record in stretch.records if record.type in HANDLED])
+            handled = kinds <= HANDLED
+            self.common_facts(stretch.records if handled else [one for one in stretch.records if one.type in HANDLED])
         super().add(stretch)
 
     def common_facts(self, records: Sequence[Record]) -> None:
         """What records say in passing: where, in whose session, by which version."""
         facts, state = self.facts, self.s
-        for cwd in dict.fromkeys([record.cwd for record in records]):
-            self.been_in(cwd)
         facts.branch = next((record.git_branch for record in reversed(records) if record.git_branch), facts.branch)
         facts.agent_version = next(
             (record.version for record in reversed(records) if record.version), facts.agent_version
         )
-        for session, times in Counter([record.session_id for record in records]).items():
+        said = Counter([(one.cwd, one.session_id, one.entrypoint, one.is_sidechain) for one in records])
+        for (cwd, session, entry, aside), times in said.items():
+            self.been_in(cwd)
             if session:
                 state.names[session] = state.names.get(session, 0) + times
-        aside = len([record for record in records if record.is_sidechain])
-        state.aside += aside
-        state.main += len(records) - aside
-        if any(entry is not None and entry.startswith("sdk") for entry in {record.entrypoint for record in records}):
-            state.machine = True
-        state.own = state.own or any(record.entrypoint == TAG for record in records)
+            if entry is not None and entry.startswith("sdk"):
+                state.machine = True
+            state.own = state.own or entry == TAG
+            if aside:
+                state.aside += times
+            else:
+                state.main += times
 
     def key(self, record: Record) -> str:
         """Stable over resumes, forks and copies: the record's uuid, made unique where it is a made-up one."""
@@ -133,21 +135,22 @@ class ClaudeRecords(TurnFold[Record]):
             return self.key(record)
         return name if len(name) > 20 else f"{record.session_id or self.named}/{name}"
 
-    def tokens(self, record: Record, key: str) -> None:
-        message = record.message
-        if message is None or (usage := message.usage) is None:
-            return
-        self.spend(
-            Usage(
-                key=key,
-                input=usage.input_tokens or 0,
-                output=usage.output_tokens or 0,
-                cache_read=usage.cache_read_input_tokens or 0,
-                cache_write=usage.cache_creation_input_tokens or 0,
-                model=message.model or "",
-                at_ms=self.now(),
-            )
+    def pay(self, key: str, usage: shapes.Tokens, model: str | None) -> None:
+        """Tokens that a line of the message `key` names."""
+        spent = Usage(
+            key=key,
+            input=usage.input_tokens or 0,
+            output=usage.output_tokens or 0,
+            cache_read=usage.cache_read_input_tokens or 0,
+            cache_write=usage.cache_creation_input_tokens or 0,
+            model=model or "",
+            at_ms=self.now(),
         )
+        odd = (spent.input | spent.output | spent.cache_read | spent.cache_write) > TOKENS_MOST
+        if odd or key in self.usage or key in self.common.usage:
+            self.spend(spent)
+        else:
+            self.usage[key] = spent
 
     # -- the program
 

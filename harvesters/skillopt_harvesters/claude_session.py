@@ -19,7 +19,7 @@ from skillopt_harvesters.claude_records import IMAGE, ClaudeRecords, State
 from skillopt_harvesters.claude_shapes import Block, Record, contents
 from skillopt_harvesters.claude_words import PLAN, Words, classify, outcome_of_error, refusal_words, unwrapped
 from skillopt_harvesters.glance import glance, glance_of
-from skillopt_harvesters.jsonl import part
+from skillopt_harvesters.jsonl import Stretch, part
 from skillopt_harvesters.model import Author, Event, Kind, Outcome, Source
 
 SILENT = {
@@ -50,6 +50,21 @@ class ClaudeFold(ClaudeRecords):
             "worktree-state": self.moved,
             "relocated": self.moved,
         }
+
+    def take_all(self, stretch: Stretch[Record]) -> int:
+        """As `Fold.take_all`; the two kinds that nearly all records are go straight to where they are handled."""
+        if self.one_by_one:
+            return super().take_all(stretch)
+        unknown = 0
+        for record, self.start, self.end in zip(stretch.records, stretch.starts, stretch.ends, strict=True):
+            self.stamp = record.timestamp
+            if record.type == "assistant":
+                self.assistant(record)
+            elif record.type == "user":
+                self.user(record)
+            elif not self.take(record):
+                unknown += 1
+        return unknown
 
     def take(self, record: Record) -> bool:
         kind = record.type or (record.message.role if record.message else None) or ""
@@ -188,9 +203,8 @@ class ClaudeFold(ClaudeRecords):
         spent = message.id
         if spent is None or len(spent) <= GIVEN:
             spent = self.message_key(record)
-        if message.usage is not None and (spent != self.paid or message.usage != self.payment):
-            self.tokens(record, spent)
-            self.paid, self.payment = spent, message.usage
+        if message.usage is not None:
+            self.pay(spent, message.usage, message.model)
         content = message.content
         if isinstance(content, str):
             self.said(record, spent, content)
@@ -220,21 +234,23 @@ class ClaudeFold(ClaudeRecords):
 
     def called(self, record: Record, spent: str, block: Block) -> None:
         name = block.id or ""
-        self.call(
-            Event(
-                key=name if len(name) >= GIVEN else f"{self.key(record)}:{name}",
-                kind=CALL,
-                author=AGENT,
-                offset=self.start,
-                length=self.end - self.start,
-                at_ms=self.now(),
-                call_id=name,
-                tool=block.name or "",
-                arguments=clip.arguments(block.input),
-                outcome=OPEN,
-                message_id=spent,
-                agent_id=self.aside_id(record) if record.is_sidechain else "",
-            )
+        aside = self.aside_id(record) if record.is_sidechain else ""
+        if not aside:
+            self.talk.refused = None
+        self.fresh.append(name)
+        self.talk.calls[name] = Event(
+            key=name if len(name) >= GIVEN else f"{self.key(record)}:{name}",
+            kind=CALL,
+            author=AGENT,
+            offset=self.start,
+            length=self.end - self.start,
+            at_ms=self.now(),
+            call_id=name,
+            tool=block.name or "",
+            arguments=clip.arguments(block.input),
+            outcome=OPEN,
+            message_id=spent,
+            agent_id=aside,
         )
 
     def result(self, record: Record, block: Block) -> None:

@@ -32,13 +32,15 @@ def error_text(text: str) -> str:
 
 def arguments(raw: msgspec.Raw | bytes | str) -> str:
     """A call's arguments as JSON text of at most KEEP characters; long strings inside are shortened, evenly."""
-    if isinstance(raw, str) and len(raw) <= KEEP and "\\u" not in raw:
-        return "" if raw == "null" else raw if is_json(raw) else lenient_arguments(raw.encode("utf-8", "replace"))
-    if not isinstance(raw, str):
+    if isinstance(raw, str):
+        if len(raw) <= KEEP and "\\u" not in raw:
+            return "" if raw == "null" else raw if is_json(raw) else lenient_arguments(raw.encode("utf-8", "replace"))
+        content = raw.encode("utf-8", "replace")
+    else:
         text = str(raw, "utf-8", "replace")
         if len(text) <= KEEP and "\\u" not in text:
             return "" if text == "null" else text
-    content = raw.encode("utf-8", "replace") if isinstance(raw, str) else bytes(raw)
+        content = bytes(raw)
     try:
         value = msgspec.json.decode(content)
     except REFUSED:
@@ -116,13 +118,16 @@ def before_cut(text: str, limit: int) -> str:
     shape any more, and so would not be redacted."""
     if len(text) <= limit:
         return text
+    blank = max(text.rfind(" ", 0, limit - 1), text.rfind("\n", 0, limit - 1))
+    if limit - 1 - MARGIN <= blank < limit - 2 and blank > 0 and not text[limit - 1].isspace():
+        return text[: blank + 1] + CUT  # nearly always
     head = text[: limit - 1]
     if text[limit - 1].isspace():
         return head + CUT
     kept = head.rstrip()
     blank = max(kept.rfind(" "), kept.rfind("\n"))
     if blank > 0 and blank >= limit - 1 - MARGIN:
-        return f"{text[: blank + 1]}{CUT}"
+        return text[: blank + 1] + CUT
     for back in range(1, min(len(head), MARGIN)):
         if head[-back] in "\t\r\"'`,;=()[]{}<>|":
             return head[: len(head) - back + 1] + CUT

@@ -110,26 +110,26 @@ class Several:
 
     def __init__(self) -> None:
         self._names: set[tuple[str, str]] = set()
-        self._folders: dict[str, str] = {}
+        self._roots: dict[str, str] = {}
 
     def is_new(self, source: Source, first: Source) -> bool:
         """Whether a source is another than those of its inode that were seen, of which `first` was the first."""
-        self._names.add((first.agent, self._real(first.path)))
-        name = (source.agent, self._real(source.path))
+        self._names.add((first.agent, self._real(first)))
+        name = (source.agent, self._real(source))
         if name in self._names:
             return False
         self._names.add(name)
         return True
 
-    def _real(self, path: str) -> str:
-        """`real`, with each folder looked at once."""
-        if os.path.islink(path):  # noqa: PTH114  # for each file of an archive
+    def _real(self, source: Source) -> str:
+        """`real`, with each root looked at once: below it no link to a folder is followed."""
+        path, root = source.path, source.root
+        if not path.startswith(root + os.sep) or os.path.islink(path):  # noqa: PTH114  # for each file of an archive
             return real(path)
-        folder, slash, name = path.rpartition("/")
-        found = self._folders.get(folder)
+        found = self._roots.get(root)
         if found is None:
-            found = self._folders[folder] = real(folder + slash)
-        return f"{found}/{name}"
+            found = self._roots[root] = real(root)
+        return found + path[len(root) :]
 
 
 def discover_loose(paths: Iterable[Path]) -> tuple[list[Source], list[Trouble], list[tuple[str, str]]]:

@@ -12,7 +12,17 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from skillopt_harvesters.bytestream import PlainStream, Stream, TooLong, Window, digest_before, open_regular, windows
+from skillopt_harvesters.bytestream import (
+    BEFORE,
+    PlainStream,
+    Stream,
+    TooLong,
+    Window,
+    digest,
+    digest_before,
+    open_regular,
+    windows,
+)
 from skillopt_harvesters.jsonl import Line, RecordReader, Stretch
 from skillopt_harvesters.model import Batch, Cursor, Event, SessionFacts, Source, Trouble, Usage
 
@@ -151,14 +161,19 @@ class Fold(Generic[T]):
             self.warn(self.common.lines + line, reason)
         self.skipped.update(stretch.skipped)
         self.common.lines += stretch.lines
+        unknown = self.take_all(stretch)
+        self.unknown += unknown
+        self.understood += len(stretch.records) - unknown
+        self.span_of(stretch.records)
+
+    def take_all(self, stretch: Stretch[T]) -> int:
+        """Take the records one after another. Returns how many are of an unknown kind."""
         take, unknown = self.take, 0
         for record, self.start, self.end in zip(stretch.records, stretch.starts, stretch.ends, strict=True):
             self.stamp = record.timestamp
             if not take(record):
                 unknown += 1
-        self.unknown += unknown
-        self.understood += len(stretch.records) - unknown
-        self.span_of(stretch.records)
+        return unknown
 
     def span_of(self, records: list[T]) -> None:
         """Widen the session's span by the records' times, of which only the extremes are looked at where they can be
@@ -231,9 +246,17 @@ def follow(
             state = cursor.state if cursor else b""
         fold = begin(state)
         stream = PlainStream(fd, start, found.st_size)
-        yield from batches(stream, start, reader, fold, parser, lambda offset: digest_before(fd, offset))
+        yield from batches(stream, start, reader, fold, parser, lambda offset: before_in(fold.window, fd, offset))
     finally:
         os.close(fd)
+
+
+def before_in(window: Window | None, fd: int, offset: int) -> str:
+    """`digest_before`, out of the window at hand where it reaches so far: a read would wait for other threads."""
+    at = offset - window.offset if window is not None else 0
+    if window is not None and BEFORE <= at <= len(window.buffer):
+        return digest(window.buffer[at - BEFORE : at])
+    return digest_before(fd, offset)
 
 
 def going_on(fd: int, size: int, cursor: Cursor | None, parser: int) -> int | None:

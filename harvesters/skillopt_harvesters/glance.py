@@ -40,11 +40,7 @@ def glance(raw: msgspec.Raw) -> Glance | None:
     if written[0] != QUOTE:
         return None
     length = len(written)
-    if length <= HEAD:
-        head = unescaped(bytes(written[1:-1]))
-    else:
-        head = shown(opening(written), length)
-    return Glance(length - 2, fingerprint(written), head)
+    return Glance(length - 2, fingerprint(written), shown(opening(written), length))
 
 
 def glance_of(text: str) -> Glance:

@@ -91,9 +91,8 @@ class SimpleTurns(TurnFold[T]):
 
     def leave_open(self) -> None:
         """The turn is over: a call that is open now never gets a result, and no later interrupt concerns it."""
-        for name in self.fresh:
-            self.emit(self.talk.calls[name])
-        self.fresh.clear()
+        for call in self.left_open():
+            self.emit(call)
         self.talk.calls.clear()
 
     def state(self) -> bytes:

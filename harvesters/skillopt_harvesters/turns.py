@@ -49,7 +49,7 @@ class TurnFold(Fold[T]):
         super().__init__(source, talk)
         self.named = named
         self.talk = talk
-        self.fresh: set[str] = set()
+        self.fresh: list[str] = []
 
     # -- the person
 
@@ -68,7 +68,6 @@ class TurnFold(Fold[T]):
         for name, call in list(self.talk.calls.items()):
             if call.agent_id == event.agent_id:
                 del self.talk.calls[name]
-                self.fresh.discard(name)
                 self.emit(msgspec.structs.replace(call, outcome=Outcome.INTERRUPTED))
 
     # -- the agent
@@ -96,11 +95,10 @@ class TurnFold(Fold[T]):
         if not event.agent_id:
             self.talk.refused = None
         self.talk.calls[event.call_id] = event
-        self.fresh.add(event.call_id)
+        self.fresh.append(event.call_id)
 
     def closed(self, name: str) -> Event | None:
         """The open call of this id, which is open no longer."""
-        self.fresh.discard(name)
         return self.talk.calls.pop(name, None)
 
     def succeeded(self, call: Event, seen: Glance, outcome: Outcome = OK) -> Event | None:
@@ -137,12 +135,17 @@ class TurnFold(Fold[T]):
 
     # -- between batches
 
+    def left_open(self) -> list[Event]:
+        """The calls since the last batch that are still open."""
+        calls = self.talk.calls
+        names, self.fresh = dict.fromkeys(self.fresh), []
+        return [calls[name] for name in names if name in calls]
+
     def settle(self, last: bool) -> None:
         if self.talk.answer is not None:
             self.emit(self.talk.answer)
-        for name in self.fresh:
-            self.emit(copy(self.talk.calls[name]))  # what is handed out does not change any more
-        self.fresh.clear()
+        for call in self.left_open():
+            self.emit(copy(call))  # what is handed out does not change any more
         self.talk.calls = dict(list(self.talk.calls.items())[-OPEN_KEEP:])
 
 

@@ -65,7 +65,7 @@ def harvest(
     if listing.gone:
         mark_gone(store, listing.gone)
     tally.files, tally.pending = listing.files, len(listing.waiting)
-    tally.unchanged = sessions_of(store, listing.unchanged)
+    tally.unchanged = sessions_of(store, None if listing.quiet else listing.unchanged)
     tally.leave_out(EXCLUDED, listing.excluded)
     tally.leave_out(OLD, listing.old)
     return tally.counts((clock.now_ms() - began) / 1000)

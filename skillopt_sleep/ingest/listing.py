@@ -26,6 +26,12 @@ class Listing:
     old: int = 0
     waiting: list[Source] = field(default_factory=list)
     shut: list[Source] = field(default_factory=list)
+    known: int = 0
+
+    @property
+    def quiet(self) -> bool:
+        """Whether all that the store knows is there and as it was, and nothing is new."""
+        return len(self.unchanged) == self.known and not (self.changed or self.twins)
 
 
 def take_stock(
@@ -43,6 +49,7 @@ def take_stock(
     """
     listing = Listing()
     known = known_sources(store)
+    listing.known = len(known)
     for source in sources:
         listing.files += 1
         row = known.pop((source.agent, path_text(source.path)), None)
@@ -63,8 +70,10 @@ def take_stock(
 
 
 def _unchanged(source: Source, row: KnownSource, excluded: Excluded) -> bool:
-    same = source.size == row.size and source.mtime_ns == row.mtime_ns and signed(source.inode) == row.inode
-    return same and (row.state == "read" or (row.state == "excluded" and row.why == excluded.digest))
+    if source.size != row.size or source.mtime_ns != row.mtime_ns:
+        return False
+    known = row.state == "read" or (row.state == "excluded" and row.why == excluded.digest)
+    return known and (source.inode == row.inode or signed(source.inode) == row.inode)
 
 
 def _set_twins_aside(listing: Listing) -> None:
