@@ -6,18 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from skillopt_core.types import Outcome, Step, UnitScore
+from skillopt_core.types import Outcome, Step
 from skillopt_sleep.review import charts, words
 from skillopt_sleep.review.diffs import diff_lines
 from skillopt_sleep.review.page import TONES, frame
 from skillopt_sleep.review.plain import escaped, escaped_lines, escaped_rule
 from skillopt_sleep.train.curve import curve
-from skillopt_sleep.train.meter import STAGES
+from skillopt_sleep.train.report_tables import cost_table, folded, section, task_tables, unit_table
 
 if TYPE_CHECKING:
     from skillopt_sleep.train import Training
 
-MOST_ROWS: Final = 12
 _SIMULATED: Final = (
     "Simulated: the agent is a program that obeys what the skill's text orders, and the critic is simulated too or was "
     "shown simulated work. These figures say that the loop and its gate work, not that an agent will obey."
@@ -58,11 +57,11 @@ def report_page(training: Training, head: Head, lines: Sequence[Mapping[str, Any
         _curve(training),
         _change(training),
         _audit(training),
-        _section("Step by step", _steps(training.evolution.steps)),
-        _section("Task by task", _tasks(training)),
-        _section("Health signals", _signals(training)),
-        _section("What it took", _cost(training, lines)),
-        _section("How it was run", _how(training, head)),
+        section("Step by step", _steps(training.evolution.steps)),
+        section("Task by task", task_tables(training)),
+        section("Health signals", _signals(training)),
+        section("What it took", cost_table(training, lines)),
+        section("How it was run", _how(training, head)),
     ]
     return frame(f"Training of {head.skill}", "\n".join(part for part in body if part))
 
@@ -149,7 +148,7 @@ def _curve(training: Training) -> str:
         '<span class="seen">mean score on train tasks</span>'
         '<span class="refused">a candidate that was not kept</span></p>'
     )
-    return _section("Learning curve", legend + picture + '<p class="caveat">Steps of the optimizer from left to right; '
+    return section("Learning curve", legend + picture + '<p class="caveat">Steps of the optimizer from left to right; '
                     "a dotted line is the end of an epoch.</p>")  # fmt: skip
 
 
@@ -164,7 +163,7 @@ def _change(training: Training) -> str:
     ]
     if not lines:
         return ""
-    return _section("What changed in the skill", f"<pre>{''.join(lines)}</pre>")
+    return section("What changed in the skill", f"<pre>{''.join(lines)}</pre>")
 
 
 def _audit(training: Training) -> str:
@@ -173,7 +172,7 @@ def _audit(training: Training) -> str:
         return ""
     said = f'<p class="soft">{escaped(words.figures(audit))}.</p>'
     once = "Attempted once, after the last step, with the text that training began with and the one that it reached."
-    return _section("Audit", charts.before_and_after(audit) + said + f'<p class="caveat">{once}</p>')
+    return section("Audit", charts.before_and_after(audit) + said + f'<p class="caveat">{once}</p>')
 
 
 def _steps(steps: Iterable[Step]) -> str:
@@ -205,7 +204,7 @@ def _step(step: Step) -> str:
         f'<p class="soft">{escaped(words.figures(verdict))}.</p>' if verdict and verdict.pairs else "",
         f"<p>{escaped(verdict.why)}.</p>" if verdict and step.candidate is not None else "",
         f'<p class="soft">Lost on the way: {escaped(lost)}.</p>' if lost else "",
-        _folded("Task by task", _units(verdict.units)) if verdict and verdict.units else "",
+        folded("Task by task", unit_table(verdict.units)) if verdict and verdict.units else "",
     ]
     return (
         f'<article class="edit">\n<p class="rule"><span class="text">Epoch {step.epoch + 1} · {what}</span>'
@@ -229,45 +228,6 @@ def _tag(step: Step) -> tuple[str, str]:
     return ("kept" if step.kept else _TAGS.get(outcome, words.OUTCOMES[outcome])), TONES.get(outcome, "none")
 
 
-def _tasks(training: Training) -> str:
-    """Audit tasks, and gate tasks as the last look that counts saw them."""
-    looks = [step.verdict for step in training.evolution.steps if step.verdict is not None and step.verdict.units]
-    kept = [s.verdict for s in training.evolution.steps if s.kept and s.verdict is not None and s.verdict.units]
-    gate = (kept or looks)[-1:]
-    parts = []
-    if training.audit is not None and training.audit.units:
-        parts.append("<h3>Audit: the text that training began with, and the one that it reached</h3>"
-                     + _long(training.audit.units))  # fmt: skip
-    if gate:
-        which = "the last candidate that was kept" if kept else "the last candidate"
-        parts.append(f"<h3>Gate: before and after {which}</h3>" + _long(gate[0].units))
-    return "".join(parts)
-
-
-def _long(units: Sequence[UnitScore]) -> str:
-    table = _units(units)
-    return table if len(units) <= MOST_ROWS else _folded(words.count(len(units), "task"), table)
-
-
-def _units(units: Iterable[UnitScore]) -> str:
-    rows = "".join(
-        f'<tr><td>{_name(unit)}</td><td class="figure">{unit.before:.2f}</td>'
-        f'<td class="figure">{unit.after:.2f}</td>'
-        f'<td class="figure {"plus" if unit.d > 0 else "minus" if unit.d < 0 else ""}">{words.signed(unit.d)}</td>'
-        f'<td class="figure">{unit.pairs}</td></tr>'
-        for unit in units
-    )
-    head = (
-        '<tr><th>Task</th><th class="figure">Before</th><th class="figure">After</th>'
-        '<th class="figure">d</th><th class="figure">Pairs</th></tr>'
-    )
-    return f'<div class="scroll"><table>{head}{rows}</table></div>'
-
-
-def _name(unit: UnitScore) -> str:
-    return escaped(", ".join(unit.tasks) or unit.unit)
-
-
 def _signals(training: Training) -> str:
     rows = "".join(
         f'<li><div class="top"><span>{escaped(one.finding.capitalize())}</span><span>{escaped(one.meaning)}</span>'
@@ -275,34 +235,6 @@ def _signals(training: Training) -> str:
         for one in training.signals
     )
     return f'<ul class="rows">{rows}</ul>' if rows else '<p class="caveat">None was raised.</p>'
-
-
-def _cost(training: Training, lines: Sequence[Mapping[str, Any]]) -> str:
-    steps = [line for line in lines if line["kind"] == "step"]
-    rows = ""
-    for stage in STAGES:
-        seconds = sum(line["stages"][stage]["seconds"] for line in steps)
-        tokens = sum(line["stages"][stage]["tokens"] for line in steps)
-        rows += f'<tr><td>{stage}</td><td class="figure">{seconds:,.2f}</td><td class="figure">{tokens:,}</td></tr>'
-    head = '<tr><th>Stage</th><th class="figure">Seconds</th><th class="figure">Tokens</th></tr>'
-    spent = training.budget
-    total = f"{_spent(spent, 'tokens')} tokens, {_spent(spent, 'calls')} calls"
-    usd = spent.get("usd")
-    money = f", ${usd['spent']:,.4f}" if isinstance(usd, dict) and usd.get("spent") else ""
-    return (
-        f'<div class="scroll"><table>{head}{rows}</table></div>'
-        f'<p class="caveat">In all {escaped(total + money)}, the audit included. Rollout: attempts at train tasks; '
-        "gate: at held-out ones; optimizer: all that lies between.</p>"
-    )
-
-
-def _spent(budget: Mapping[str, object], name: str) -> str:
-    row = budget.get(name)
-    if not isinstance(row, dict):
-        return "0"
-    about = "about " if row.get("exact") is False else ""
-    limit = f" of {row['limit']:,.0f}" if row.get("limit") is not None else ""
-    return f"{about}{row.get('spent') or 0:,.0f}{limit}"
 
 
 def _how(training: Training, head: Head) -> str:
@@ -315,12 +247,4 @@ def _how(training: Training, head: Head) -> str:
     ]
     cells = "".join(f"<tr><td>{escaped(key)}</td><td>{escaped(value)}</td></tr>" for key, value in rows)
     table = f'<div class="scroll"><table>{cells}</table></div>'
-    return _folded("Tasks, models and recipe", table)
-
-
-def _folded(title: str, inner: str) -> str:
-    return f"<details><summary>{escaped(title)}</summary>{inner}</details>"
-
-
-def _section(title: str, body: str) -> str:
-    return f"<section>\n<h2>{title}</h2>\n{body}\n</section>" if body else ""
+    return folded("Tasks, models and recipe", table)

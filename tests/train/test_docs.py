@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from skillopt_sleep.cli.__main__ import run
-from skillopt_sleep.train.recipe import ALIASES, UPDATE_MODES, Recipe
+from skillopt_sleep.train.recipe import UPDATE_MODES, Recipe
+from skillopt_sleep.train.recipe_files import ALIASES
 
 PAGE = (Path(__file__).parent.parent.parent / "docs/training.md").read_text("utf-8")
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from skillopt_sleep.errors import ConfigError, NotFound, UsageError
-from skillopt_sleep.train.recipe import DEEPEST, Recipe, resolve
+from skillopt_sleep.train.recipe import Recipe, resolve
+from skillopt_sleep.train.recipe_files import DEEPEST
 
 
 def written(folder: Path, **files: str) -> Path:
