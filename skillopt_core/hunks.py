@@ -103,8 +103,7 @@ def edits_between(old: str, new: str, most: int) -> tuple[tuple[Edit, ...], tupl
 
 
 def _cells(page: Document, new: Sequence[str]) -> Iterator[_Cell]:
-    matcher = SequenceMatcher(None, _shown(page.lines), new)  # leaves out what a long text repeats: else cubic
-    for tag, first, last, start, end in matcher.get_opcodes():
+    for tag, first, last, start, end in _opcodes(_shown(page.lines), new):
         if tag == "equal":
             for n in range(first, last):
                 same = page.lines[n].removeprefix("\ufeff").rstrip("\r\n")
@@ -112,6 +111,19 @@ def _cells(page: Document, new: Sequence[str]) -> Iterator[_Cell]:
         else:
             closed = any(map(_is_closed, page.kinds[first:last]))
             yield _Cell(page.lines[first:last], tuple(new[start:end]), changed=True, closed=closed)
+
+
+def _opcodes(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, int, int, int, int]]:
+    """What `difflib` says of the lines between the common head and the common tail."""
+    least = min(len(old), len(new))
+    head = next((n for n in range(least) if old[n] != new[n]), least)
+    tail = next((n for n in range(least - head) if old[-1 - n] != new[-1 - n]), least - head)
+    inner = old[head : len(old) - tail], new[head : len(new) - tail]
+    yield "equal", 0, head, 0, head
+    for tag, *places in SequenceMatcher(None, *inner).get_opcodes():  # leaves out what a long text repeats: else cubic
+        first, last, start, end = (place + head for place in places)
+        yield tag, first, last, start, end
+    yield "equal", len(old) - tail, len(old), len(new) - tail, len(new)
 
 
 def _shown(lines: Sequence[str]) -> list[str]:

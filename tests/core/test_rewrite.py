@@ -210,3 +210,14 @@ def test_a_text_that_is_quite_another_is_refused_as_a_whole_and_quickly() -> Non
         assert len(edits) <= 4
         assert edits or TOO_MUCH in {one.why for one in refused}
     assert time.process_time() - began < 10
+
+
+def test_an_anchor_does_not_take_half_the_document() -> None:
+    old = "- first\n" + "- same\n" * 60
+    for line, found in ((5, True), (55, False)):
+        lines = old.splitlines(keepends=True)
+        lines[line] = "- other\n"
+        edits, _ = edits_between(old, "".join(lines), 4)
+        candidate = update(Skill(old), Patch(edits))
+        assert (candidate.skill.text == "".join(lines)) is found
+        assert [one.why for one in candidate.missed] == ["the anchor is in the document more than once"] * (not found)
