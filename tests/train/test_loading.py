@@ -196,7 +196,7 @@ JSON = st.recursive(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
 @given(row=st.dictionaries(st.sampled_from([*ONE, "split", "files", "scorer", "judge", "task_id", "task", "x"]), JSON))
 def test_any_line_is_a_task_or_a_named_line(row, tmp_path):
     path = written(tmp_path, row)
