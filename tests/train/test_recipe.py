@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from skillopt_sleep.config import Config
 from skillopt_sleep.errors import ConfigError, NotFound, UsageError
-from skillopt_sleep.train.recipe import Recipe, resolve
+from skillopt_sleep.train.recipe import Recipe, resolve, rewards
 from skillopt_sleep.train.recipe_files import DEEPEST
 
 
@@ -46,6 +47,23 @@ def test_success_is_never_bought_by_the_other_rewards(tmp_path: Path) -> None:
     """Costs sum to less than the whole whatever their weights, and speak only in a tie (core, Metric)."""
     costs = resolve(None, ["latency_penalty=1000", "token_efficiency_weight=1000"]).reward().costs
     assert sum(costs.values()) < 1
+
+
+def test_rewards_of_the_configuration_hold_where_the_recipe_says_nothing(tmp_path: Path) -> None:
+    config = Config.model_validate({"reward": {"token_efficiency": 0.2, "tool_correctness": 0.1, "latency": 0.3}})
+    base = rewards(config.reward)
+    costs = resolve(base=base).reward().costs
+    assert costs == pytest.approx({"tokens": 0.2 / 1.6, "tool_errors": 0.1 / 1.6, "seconds": 0.3 / 1.6})
+    recipe = tmp_path / "r.yaml"
+    recipe.write_text("latency_penalty: 0\n")
+    assert "seconds" not in resolve(recipe, base=base).reward().costs
+    assert resolve(recipe, ["token_efficiency_weight=0"], base=base).reward().costs.keys() == {"tool_errors"}
+    assert resolve(base=rewards(Config().reward)) == resolve()
+
+
+def test_recall_and_dreams_reach_the_schedule() -> None:
+    schedule = resolve(settings=["recall_k=3", "dream_factor=2"]).schedule()
+    assert (schedule.recall, schedule.dreams) == (3, 2)
 
 
 def test_words_of_yaml_that_look_like_something_else_stay_words(tmp_path: Path) -> None:
