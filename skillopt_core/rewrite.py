@@ -72,7 +72,10 @@ def _rewritten(
 
 def _written(critic: Critic, run: Run, suggested: Sequence[Edit], failed: Sequence[Trajectory]) -> str | None:
     """The document as the optimizer wrote it; None where it was not asked, or nothing usable came back."""
-    if not isinstance(critic, Rewriter) or not (suggested or failed):
+    if not (suggested or failed):
+        return None
+    if not isinstance(critic, Rewriter):
+        run.count("update: this optimizer rewrites nothing, its edits are applied")
         return None
     text = critic.rewrite(run.skill, suggested, failed, run.memory)
     if isinstance(text, Missing):

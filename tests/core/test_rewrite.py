@@ -188,6 +188,15 @@ def test_without_a_usable_rewrite_the_edits_are_applied_as_they_are(reply: str) 
     assert step.patch.edits == (RULE, LAPSE)
 
 
+def test_an_optimizer_that_cannot_rewrite_has_its_edits_applied_and_that_is_said() -> None:
+    environment = ScriptedEnvironment(lambda task, skill, draw: Score(0.0, 0.0))
+    tasks = TaskSet((Task("a", "do a"),), (Task("g", "x"),))
+    critic, updater = ScriptedCritic([[RULE]]), UPDATERS["suggestions"]
+    (step,) = evolve(Skill(SKILL), tasks, environment, critic, LookGate(), Schedule.night(), updater=updater).steps
+    assert step.patch.edits == (RULE,)
+    assert step.events == {"update: this optimizer rewrites nothing, its edits are applied": 1}
+
+
 def test_a_rewrite_without_suggestions_rests_on_the_attempts() -> None:
     new = SKILL.replace("Intro line.", "Always sign.")
     (step,) = trained("rewrite", lambda _: json.dumps({"document": new}), ()).steps
