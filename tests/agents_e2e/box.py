@@ -20,7 +20,12 @@ from typing import Any, Self
 HERE = Path(__file__).resolve().parent
 UNSHARE = ("unshare", "--map-root-user", "--net", "--pid", "--fork", "--kill-child", "--mount-proc")
 """One owner of all, who is root in there: raises no privilege, and needs none."""
-BEGIN = 'ip link set lo up && mount --bind "$1" /etc/resolv.conf && shift && exec "$@"'
+SOCKETS = Path("/tmp/codex-daemon-0")
+"""Where Codex keeps the sockets of its daemon, whatever TMPDIR says. What lies there in a box is the box's own."""
+BEGIN = """
+ip link set lo up && mount --bind "$1" /etc/resolv.conf &&
+mkdir -p -m 700 "$2" && mount -t tmpfs -o mode=700 none "$2" && shift 2 && exec "$@"
+"""
 RESOLVER = "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n"
 """Nobody answers there, and that is known at once: without it each name that an agent looks up takes five seconds."""
 SLOW = 20.0
@@ -54,7 +59,8 @@ class Box:
         names = folder / "resolv.conf"
         names.write_text(RESOLVER, encoding="utf-8")
         model = [sys.executable, "-I", str(HERE / "model_server.py"), str(tasks), str(self.log)]
-        self._inside = subprocess.Popen([*UNSHARE, "sh", "-c", BEGIN, "sh", str(names), *model], stdin=subprocess.PIPE)
+        begin = ["sh", "-c", BEGIN, "sh", str(names), str(SOCKETS)]
+        self._inside = subprocess.Popen([*UNSHARE, *begin, *model], stdin=subprocess.PIPE)
 
     def __enter__(self) -> Self:
         try:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.agents_e2e.agents import AGENTS
+from tests.agents_e2e.box import SOCKETS
 from tests.agents_e2e.runs import Harvested, Run, run
 from tests.agents_e2e.tasks import Form
 
@@ -21,6 +23,14 @@ ALL = [(agent, form) for form in FORMS for agent in reversed(AGENTS)]
 
 def named(form: Form) -> list[str]:
     return [f"{agent.name} {form}" for agent in AGENTS]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_place_left() -> Iterator[None]:
+    """The empty folder on which each box mounts its own goes with the last of them."""
+    yield
+    with suppress(OSError):
+        SOCKETS.rmdir()
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents_e2e.box import Box, Ran, wait_for
+from tests.agents_e2e.box import SOCKETS, Box, Ran, wait_for
 
 pytestmark = [pytest.mark.agents]
 
@@ -51,6 +51,13 @@ def test_the_model_is_the_only_address(box: Box, tmp_path: Path) -> None:
         said = run(box, tmp_path, sys.executable, "-I", "-c", TRY)
     assert said.out == '[200, "OSError 101", "gaierror -3"]\n', said.err
     assert said.seconds < 10
+
+
+def test_what_codex_leaves_outside_of_its_home_stays_in_the_box(box: Box, tmp_path: Path) -> None:
+    with box:
+        assert run(box, tmp_path, "touch", str(SOCKETS / MARK)).code == 0
+        assert run(box, tmp_path, "ls", str(SOCKETS)).out == f"{MARK}\n"
+        assert not (SOCKETS / MARK).exists()
 
 
 def test_no_process_outlives_its_box(box: Box, tmp_path: Path) -> None:
