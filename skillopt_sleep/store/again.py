@@ -68,8 +68,12 @@ def redact_again(
     wanted = select(body.c.id, body.c.digest, body.c.codec, body.c.bytes).where(which, body.c.tombstone_ms.is_(None))
     while rows := store.rows(wanted.where(body.c.id > last).order_by(body.c.id).limit(PAGE)):
         with wiping(store) as connection:
+            told = select(stretch.c.body).where(stretch.c.body.in_([row.digest for row in rows]))
+            stretches = set(connection.execute(told).scalars())
             for row in rows:
-                changed += _again(connection, store, redactor, row.digest, bodies.content_of(row.codec, row.bytes))
+                content = bodies.content_of(row.codec, row.bytes)
+                clean = _stretch(redactor, content) if row.digest in stretches else _text(redactor, content)
+                changed += _replace(connection, store, row.digest, clean)
         looked, last = looked + len(rows), rows[-1].id
     with wiping(store) as connection:
         words = rewrite(connection, redactor.redact_many)
@@ -81,12 +85,13 @@ def redact_again(
 
 def note_applied(store: Store, patterns: Sequence[str]) -> None:
     """Write down that all bodies so far went through today's rules and these patterns: at the end of a harvest."""
-    with store.write() as connection:
-        upto = connection.execute(select(func.max(body.c.id))).scalar() or 0
-        read = dict(_applied(store).patterns) | dict.fromkeys(map(_digest, patterns), upto)
-        value = json.dumps([RULES_VERSION, upto, sorted(read.items())])
+    before, upto = _applied(store), store.rows(select(func.max(body.c.id)))[0][0] or 0
+    read = dict(before.patterns) | dict.fromkeys(map(_digest, patterns), upto)
+    now = Applied(RULES_VERSION, upto, tuple(sorted(read.items())))
+    if now != before:  # a harvest that found nothing new writes nothing
+        value = json.dumps([now.version, now.upto, now.patterns])
         new = insert(setting).values(name=SETTING, value=value)
-        connection.execute(new.on_conflict_do_update(index_elements=["name"], set_={"value": value}))
+        store.run(new.on_conflict_do_update(index_elements=["name"], set_={"value": value}))
 
 
 def _applied(store: Store) -> Applied:
@@ -102,9 +107,8 @@ def _digest(pattern: str) -> str:
     return hashlib.blake2b(pattern.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def _again(connection: Connection, store: Store, redactor: TakesSecretsOut, digest: bytes, content: bytes) -> bool:
-    held = connection.execute(select(stretch.c.id).where(stretch.c.body == digest)).first()
-    clean = _stretch(redactor, content) if held else _text(redactor, content)
+def _replace(connection: Connection, store: Store, digest: bytes, clean: bodies.Body) -> bool:
+    """Put a clean body in the place of another; False where it is the same."""
     if clean.digest == digest:
         connection.execute(update(body).where(body.c.digest == digest).values(redaction=RULES_VERSION))
         return False

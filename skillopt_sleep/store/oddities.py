@@ -12,7 +12,7 @@ _ODD: Final = Statement(
     "THEN so.unknown * 1.0 / (so.understood + so.unknown) END AS share, max(s.agent_version) "
     "FROM source AS so LEFT JOIN session_source AS ss ON ss.source_id = so.id "
     "LEFT JOIN session AS s ON s.id = ss.session_id "
-    "WHERE so.state = 'read' AND so.gone_ms IS NULL AND so.size > 0 AND ("
+    "WHERE so.state = 'read' AND so.size > 0 AND ("
     "so.unknown * 1.0 > ? * (so.understood + so.unknown) "
     "OR (so.understood + so.unknown = 0 AND ss.session_id IS NULL)) "
     "GROUP BY so.id ORDER BY so.agent, share DESC, so.path"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from types import ModuleType
 
@@ -11,6 +12,7 @@ from skillopt_core.types import Edit, Outcome, Score, Trajectory
 from skillopt_sleep.domain.frictions import Pattern
 from skillopt_sleep.domain.journal import Night
 from skillopt_sleep.domain.ledgers import AttemptKey
+from skillopt_sleep.domain.tasks import KeptTask, TaskCheck
 from skillopt_sleep.domain.trials import Trial, TrialStep
 from skillopt_sleep.errors import NotFound
 from skillopt_sleep.redact import Redacted
@@ -57,7 +59,9 @@ def mined(store: Store, filled: ModuleType, night: Night, *names: str) -> Patter
 def test_rules_and_trials_that_rest_on_a_forgotten_session_end_and_begin_anew(store: Store, filled: ModuleType) -> None:
     sessions(store)
     night = filled.night(store)
-    save_proposal(store, filled.proposal(night.id))
+    titled = replace(filled.edit(3, "Use bun"), title=f"`{WORD}` is refused", predicate="", provenance=())
+    proposal = filled.proposal(night.id)
+    save_proposal(store, replace(proposal, edits=(*proposal.edits, titled)))
     pattern = mined(store, filled, night, "s-1", "s-2")
     done = forget_session(store, "native-1")
     assert (done.session, done.rules, done.trials) == ("s-1", ["rule-1"], ["t-1"])
@@ -112,6 +116,8 @@ def test_a_text_is_forgotten_wherever_it_stands(store: Store, filled: ModuleType
     save_proposal(store, proposal)
     nights.begin_step(store, night, "evolve", "practise")
     nights.end_step(store, night, "practise", {"why": WORD, "kept": "this"})
+    check = TaskCheck("free_of", json.dumps({"command": f"use {WORD}"}))
+    mining.save_tasks(store, [KeptTask("t-1", "do it", "tw", "gate", 5, session="s-1", checks=(check,))])
     nights.note_skip(store, "2026-01-01", WORD)
     assert WORD in seen(store)
     done = forget_text(store, WORD)
