@@ -21,10 +21,13 @@ Judge = Callable[[Task, Answer], Score | Missing]
 """Says how an answer did, or why it could not be judged."""
 
 _OFFER: Final = (
-    "You can call these tools: {names}. To call one, write a line like this, and go on after it:\n"
-    "[call {first}: what you want of it]"
+    "Tools: {names}\n"
+    "A tool is called by beginning the reply with CALL and its name, like this:\n"
+    "CALL {first}: what to look for\n\n"
 )
-_CALL: Final = re.compile(r"^[ \t>*-]*\[call[ \t]+([^\s:\]]{1,80})[ \t]*(?::[^\]\n]{0,400})?\]", re.MULTILINE)
+"""Of eight wordings that a model of half a billion parameters was tried with, the one that it follows when told to call
+the tool and mostly leaves alone when not (5 and 1 of 6 train tasks)."""
+_CALL: Final = re.compile(r"^[ \t>*`-]*CALL[ \t]+([^\s:`]{1,80})[ \t]*(?::.*)?$", re.MULTILINE)
 
 
 class Sampler(Protocol):
@@ -96,7 +99,7 @@ class ChatAgent:
     def _system(self, skill: Skill) -> str:
         tools = self._settings.tools
         offer = _OFFER.format(names=", ".join(tools), first=tools[0]) if tools else ""
-        return f"{skill.text.strip()}\n\n{offer}".strip()
+        return offer + skill.text.strip()
 
 
 def read_answer(text: str, tools: Sequence[str]) -> Answer:

@@ -71,12 +71,14 @@ def test_draws_have_seeds_of_their_own_and_both_texts_of_a_pair_the_same() -> No
 
 
 def test_offered_tools_are_called_by_a_line_and_others_are_not() -> None:
-    model = Scripted(Reply("[call rota: sundays]\nYes.", None))
+    model = Scripted(Reply("CALL rota: sundays\nYes.", None))
     one = attempted(model, ChatSettings(tools=("rota", "map")))
     assert isinstance(one, Trajectory)
     assert one.score.objectives["tool_calls"] == 1
-    assert "You can call these tools: rota, map." in model.asked[0][0]
-    assert read_answer("[call rota: sundays]\nYes.", ("rota",)) == Answer("Yes.", ("rota",))
-    assert read_answer("- [call rota]\nYes.", ("rota",)).tools == ("rota",)
-    assert read_answer("[call shell: ls]\nYes.", ("rota",)) == Answer("[call shell: ls]\nYes.", ())
-    assert read_answer("I would [call rota: x] if I could.", ("rota",)).tools == ()
+    assert model.asked[0][0].startswith("Tools: rota, map\n")
+    assert model.asked[0][0].endswith("Say it in one line.")
+    assert read_answer("CALL rota: sundays\nYes.", ("rota",)) == Answer("Yes.", ("rota",))
+    assert read_answer("- `CALL rota`\nYes.", ("rota",)).tools == ()
+    assert read_answer("> CALL rota\nCALL map: x\nYes.", ("rota", "map")).tools == ("rota", "map")
+    assert read_answer("CALL shell: ls\nYes.", ("rota",)) == Answer("CALL shell: ls\nYes.", ())
+    assert read_answer("I would CALL rota: x if I could.", ("rota",)).tools == ()
