@@ -69,8 +69,9 @@ def _local(model: str | None, seed: int) -> Attempter:
     if model is None:
         remedy = "Use --target-model FILE (GGUF), or set it in sleep.toml"
         raise UsageError(f"no target model is named for the backend {LOCAL}", where="models.target", remedy=remedy)
-    asked, opened = ChatSettings(seed=seed), LocalModel(Path(model).expanduser())
-    settings = f"temperature {asked.temperature:g}, at most {asked.max_output} tokens, seed {seed}"
+    asked, file = ChatSettings(seed=seed), Path(model).expanduser()
+    opened = LocalModel(file)
+    settings = f"{file.stat().st_size} bytes, temperature {asked.temperature:g}, {asked.max_output} tokens, seed {seed}"
     named = {"name": "chat", "version": "1", "model": opened.model, "settings": settings}
     return Attempter(ChatAgent(opened, _judged, asked), named, offers=frozenset())
 
