@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gate.cells import Cell
+from gate.guarding import KINDS
 from gate.looking import ALPHA, MCNEMAR
 from gate.reusing import RULES
 from skillopt_core.gate import binomial_interval
@@ -190,6 +191,8 @@ def _evidence(cells: Sequence[Cell]) -> Iterator[Line]:
 def _half_year(cells: Sequence[Cell]) -> Iterator[Line]:
     targets = {"good adopted": (">= .80", 0.80), "nights to adopt": ("<= 18", 18), "false adoptions": ("<= .15", 0.15)}
     for cell in chosen(cells, "half a year", "good adopted"):
+        if cell.where["policy"] == "spend" and cell.where["candidate_every"] != 4:
+            continue
         for what, (target, bound) in targets.items():
             (one,) = chosen(cells, "half a year", what, cell.rule, **cell.where)
             value = one.value or 0.0
@@ -215,15 +218,22 @@ def _reused(cells: Sequence[Cell]) -> Iterator[Line]:
 
 
 def _guarded(cells: Sequence[Cell]) -> Iterator[Line]:
-    for cell in cells:
-        if cell.experiment != "protected":
-            continue
-        harmless = cell.what.endswith("harmless")
-        bound = 0.10 if harmless else 0.90 if cell.where["repeats"] == 3 else 0.80
-        value = cell.value or 0.0
-        met = value <= bound if harmless else value >= bound
-        what = f"{cell.where['k']} protected, R {cell.where['repeats']}, {cell.what}"
-        yield Line(what, cell.rule, _one(cell), cell.n, f"{'<=' if harmless else '>='} {bound}", met)
+    """The worst number of protected tasks, by kind and repeats."""
+    for kind in KINDS:
+        for repeats, broken in ((2, 0.80), (3, 0.90)):
+            for what, bound, worst in (
+                ("vetoed: harmless", 0.10, max),
+                ("vetoed: it breaks one", broken, min),
+            ):
+                found = chosen(cells, "protected", what, kind, repeats=repeats)
+                cell = worst(found, key=lambda cell: cell.value or 0.0)
+                value = cell.value or 0.0
+                harmless = worst is max
+                where = f"R {repeats}, {what}, worst k (1, 5, 10, 20): {cell.where['k']}"
+                met = value <= bound if harmless else value >= bound
+                yield Line(
+                    where, f"protected: {kind}", _one(cell), cell.n, f"{'<=' if harmless else '>='} {bound}", met
+                )
 
 
 def _itself(cells: Sequence[Cell]) -> Iterator[Line]:
