@@ -21,10 +21,11 @@ from skillopt_sleep.errors import BudgetTooSmall, NeedsPerson, SleepError, Usage
 from skillopt_sleep.log import open_log
 from skillopt_sleep.review import words
 from skillopt_sleep.train import Training, train
+from skillopt_sleep.train import recipe as recipes
 from skillopt_sleep.train.documents import eval_document, train_document
 from skillopt_sleep.train.evaluate import Row, evaluate
 from skillopt_sleep.train.loading import load, warnings_of
-from skillopt_sleep.train.recipe import Recipe, resolve, rewards
+from skillopt_sleep.train.recipe import Recipe
 from skillopt_sleep.train.report import Head, headline, needs, report_page
 from skillopt_sleep.train.runfolder import RunFolder, opened, read_skill, run_id, write
 from skillopt_sleep.train.splits import Tasks, split, twins
@@ -48,8 +49,9 @@ class Chosen:
     options: Mapping[str, tuple[object, str]]
 
     def resolved(self, config: Config) -> Recipe:
-        """The recipe; the weights of the configuration's [reward] hold where it names none."""
-        return resolve(self.recipe, self.settings, self.recipe_options, rewards(config.reward))
+        """The recipe; the configuration's [gate] and [reward] hold where it says nothing."""
+        base = recipes.configured(config.gate, config.reward)
+        return recipes.resolve(self.recipe, self.settings, self.recipe_options, base)
 
 
 def train_skill(call: Call, chosen: Chosen, out: Path | None) -> None:

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from skillopt_core.gate import Metric
 from skillopt_core.schedule import Schedule
-from skillopt_sleep.config.model import Reward
+from skillopt_sleep.config.model import Gate, Reward
 from skillopt_sleep.errors import ConfigError, UsageError
 from skillopt_sleep.log import one_line
 from skillopt_sleep.train.recipe_files import ALIASES, EXTENDS, read_chain, setting
@@ -177,9 +177,14 @@ def resolve(
     return _validated(values, origins)
 
 
-def rewards(reward: Reward) -> dict[str, object]:
-    """The weights of a configuration's [reward] by the keys of a recipe."""
+def configured(gate: Gate, reward: Reward) -> dict[str, object]:
+    """A configuration's [gate] and [reward] by the keys of a recipe."""
     return {
+        "gate": gate.mode,
+        "alpha": gate.alpha,
+        "repeats": gate.repeats,
+        "metric": gate.metric,
+        "mixed_weight": gate.mixed_weight,
         "success_weight": reward.success,
         "token_efficiency_weight": reward.token_efficiency,
         "tool_correctness_weight": reward.tool_correctness,

@@ -8,7 +8,7 @@ import pytest
 
 from skillopt_sleep.config import Config
 from skillopt_sleep.errors import ConfigError, NotFound, UsageError
-from skillopt_sleep.train.recipe import Recipe, resolve, rewards
+from skillopt_sleep.train.recipe import Recipe, configured, resolve
 from skillopt_sleep.train.recipe_files import DEEPEST
 
 
@@ -49,16 +49,19 @@ def test_success_is_never_bought_by_the_other_rewards(tmp_path: Path) -> None:
     assert sum(costs.values()) < 1
 
 
-def test_rewards_of_the_configuration_hold_where_the_recipe_says_nothing(tmp_path: Path) -> None:
-    config = Config.model_validate({"reward": {"token_efficiency": 0.2, "tool_correctness": 0.1, "latency": 0.3}})
-    base = rewards(config.reward)
+def test_gate_and_rewards_of_the_configuration_hold_where_the_recipe_says_nothing(tmp_path: Path) -> None:
+    reward = {"token_efficiency": 0.2, "tool_correctness": 0.1, "latency": 0.3}
+    config = Config.model_validate({"gate": {"mode": "strict", "repeats": 5, "metric": "mixed"}, "reward": reward})
+    base = configured(config.gate, config.reward)
     costs = resolve(base=base).reward().costs
     assert costs == pytest.approx({"tokens": 0.2 / 1.6, "tool_errors": 0.1 / 1.6, "seconds": 0.3 / 1.6})
     recipe = tmp_path / "r.yaml"
     recipe.write_text("latency_penalty: 0\n")
     assert "seconds" not in resolve(recipe, base=base).reward().costs
     assert resolve(recipe, ["token_efficiency_weight=0"], base=base).reward().costs.keys() == {"tool_errors"}
-    assert resolve(base=rewards(Config().reward)) == resolve()
+    assert (resolve(base=base).gate, resolve(base=base).repeats, resolve(base=base).metric) == ("strict", 5, "mixed")
+    assert resolve(None, ["repeats=2"], base=base).repeats == 2
+    assert resolve(base=configured(Config().gate, Config().reward)) == resolve()
 
 
 def test_recall_and_dreams_reach_the_schedule() -> None:
