@@ -29,6 +29,7 @@ from skillopt_sleep.domain.sentences import Sentence
 from skillopt_sleep.domain.world import Progress
 from skillopt_sleep.errors import ConfigError, UsageError
 from skillopt_sleep.ingest import harvest
+from skillopt_sleep.ingest.further import further_roots
 from skillopt_sleep.ingest.remembered import clean_states
 from skillopt_sleep.ingest.silence import Place, silences
 from skillopt_sleep.models.base import Completion
@@ -160,8 +161,9 @@ class LocalWorld:
         return Place("an agent that is read", (str(path),), wanted, trouble, others)
 
     def _folders(self, agent: str) -> Place:
-        found, trouble = discover(self.user_home, self.environ, {agent})
-        roots = harvester_of(agent).roots(self.user_home, self.environ)
+        further = further_roots(self.config.harvest.roots, self.user_home)
+        found, trouble = discover(self.user_home, self.environ, {agent}, further)
+        roots = (*harvester_of(agent).roots(self.user_home, self.environ), *further.get(agent, ()))
         return Place(agent, tuple(map(str, roots)), found, trouble)
 
     def _harvested(self, done: int, of: int) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import MappingProxyType
 
 from skillopt_harvesters.base import Harvester
 from skillopt_harvesters.bytestream import open_regular, why
@@ -87,9 +88,15 @@ def harvester_of(agent: str) -> Harvester:
 
 
 def discover(
-    home: Path, environ: Mapping[str, str], agents: Collection[str] | None = None
+    home: Path,
+    environ: Mapping[str, str],
+    agents: Collection[str] | None = None,
+    further: Mapping[str, Iterable[Path]] = MappingProxyType({}),
 ) -> tuple[list[Source], list[Trouble]]:
-    """All sources where the agents keep them, each file once, and what could not be looked at."""
+    """All sources where the agents keep them, each file once, and what could not be looked at.
+
+    `further` are more folders by agent, laid out as the agent lays out its own.
+    """
     sources: list[Source] = []
     trouble: list[Trouble] = []
     seen: dict[tuple[str, int, int], Source] = {}
@@ -97,7 +104,7 @@ def discover(
     for harvester in harvesters():
         if agents is not None and harvester.agent not in agents:
             continue
-        for root in harvester.roots(home, environ):
+        for root in (*harvester.roots(home, environ), *further.get(harvester.agent, ())):
             for source in harvester.find(root, trouble):
                 first = seen.setdefault((source.agent, source.device, source.inode), source)
                 if first is source or several.is_new(source, first):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from skillopt_harvesters import discover, harvesters, left_out
@@ -20,6 +20,7 @@ from skillopt_sleep.clock import SystemClock
 from skillopt_sleep.config import Config, example
 from skillopt_sleep.config.model import PLUGIN
 from skillopt_sleep.errors import SleepError, StoreError
+from skillopt_sleep.ingest.further import further_roots
 from skillopt_sleep.models.base import host_of
 from skillopt_sleep.models.others import further_models
 from skillopt_sleep.paths import user_config
@@ -42,7 +43,7 @@ def init(call: Call) -> None:
     path = user_config(call.config_file)
     wrote = _write_example(path)
     read = call.loaded.config.harvest.agents
-    found = {agent.agent: agent for agent in agent_files(None, read) if agent.wanted}
+    found = {agent.agent: agent for agent in agent_files(None, read, call.loaded.config.harvest.roots) if agent.wanted}
     project = _project(Path.cwd())
     folders: tuple[str, ...] = ()
     with the_store(call) as store:
@@ -119,18 +120,20 @@ def show_configuration(call: Call) -> None:
     call.view.table(("key", "value", "origin"), [(key, _plain(value), origin) for key, value, origin in rows])
 
 
-def agent_files(store: Store | None, wanted: Collection[str]) -> Iterator[AgentFiles]:
+def agent_files(
+    store: Store | None, wanted: Collection[str], named: Mapping[str, Sequence[str]]
+) -> Iterator[AgentFiles]:
     """What is on disk of each agent that can be read, with what the store knows of it. `wanted` are read."""
     home, environ = user_home(), os.environ
-    known = understood_by_agent(store) if store else {}
+    known, further = understood_by_agent(store) if store else {}, further_roots(named, home)
     odd = odd_sources(store, 1 - checks.LEAST_UNDERSTOOD) if store else []
     for harvester in harvesters():
         agent = harvester.agent
-        found, trouble = discover(home, environ, {agent})
+        found, trouble = discover(home, environ, {agent}, further)
         version, share = known.get(agent, ("", None))
         yield AgentFiles(
             agent,
-            tuple(harvester.roots(home, environ)),
+            (*harvester.roots(home, environ), *further.get(agent, ())),
             len(found),
             min((source.mtime_ns // 1_000_000 for source in found), default=None),
             version,
@@ -195,7 +198,7 @@ def _agents(call: Call) -> Iterator[Finding]:
     except SleepError:
         store = None
     try:
-        for found in agent_files(store, _wanted(call)):
+        for found in agent_files(store, _wanted(call), call.loaded.config.harvest.roots):
             yield from checks.agent(found)
     finally:
         if store is not None:

@@ -15,6 +15,7 @@ from skillopt_sleep.cli.common import Call
 from skillopt_sleep.cli.making import user_home
 from skillopt_sleep.clock import SystemClock, iso
 from skillopt_sleep.errors import NotFound, SleepError, UsageError
+from skillopt_sleep.ingest.further import further_roots
 from skillopt_sleep.lock import hold, holder
 from skillopt_sleep.service.due import next_at, wall_time
 from skillopt_sleep.service.install.base import Installed, Kind, Plan, Scheduler, kept_environment, this_command
@@ -114,7 +115,9 @@ def daemon(call: Call) -> None:
     def roots() -> list[Path]:
         if not config.watch:
             return []
-        return [root for harvester in harvesters() for root in harvester.roots(home, environ)]
+        usual = [root for harvester in harvesters() for root in harvester.roots(home, environ)]
+        further = further_roots(call.loaded.config.harvest.roots, home)
+        return [*usual, *(root for roots in further.values() for root in roots)]
 
     service = Daemon(
         Timetable(zone, wall_time(config.at), timedelta(hours=config.catch_up_hours), ran),

@@ -371,7 +371,7 @@ class Config(Section):
 
 NOT_YET = frozenset(
     {
-        *("harvest.roots", "mine.max_tasks", "mine.dream_factor"),
+        *("mine.max_tasks", "mine.dream_factor"),
         *(f"split.{name}" for name in Split.model_fields),
         *(f"evolve.{name}" for name in Evolve.model_fields),
         "gate.trials",
