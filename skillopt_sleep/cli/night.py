@@ -148,11 +148,8 @@ def must_be_read(agents: Sequence[str]) -> None:
 def what_it_wants(report: NightReport) -> SleepError | None:
     """What of a finished night wants a person (cli.md, exit codes 5 and 3); None where nothing does."""
     compared = any(edit.verdict.pairs for document in report.documents for edit in document.edits)
-    if report.state == "budget" and not (compared and report.budget.calls.spent):
-        done = "; what costs nothing was done" if compared else ""
-        return BudgetTooSmall(
-            f"{report.error or 'the budget was out'}{done}", remedy="Give it more tokens, or no limit"
-        )
+    if report.state == "budget" and not compared:
+        return BudgetTooSmall(report.error or "the budget was out", remedy="Give it more tokens, or no limit")
     for use in report.models:
         if use.prompts and not use.answered:
             why = ", ".join(f"{reason} ({n})" for reason, n in use.failed.items())

@@ -101,7 +101,8 @@ def _frozen(world: World, journal: Journal, tally: Tally) -> NightReport:
     state: Literal["done", "failed", "budget"] = "budget" if journal.exhausted else "done"
     if journal.failures:
         state = "failed"
-    warnings = [*tally.warnings, *world.store.warnings]
+    cut_short = [f"stopped by the budget: {journal.exhausted}"] if journal.exhausted else []
+    warnings = [*tally.warnings, *cut_short, *world.store.warnings]
     return NightReport(
         night=journal.id,
         backend=world.backend,

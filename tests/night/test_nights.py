@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from skillopt_sleep.cli.night import what_it_wants
 from skillopt_sleep.clock import DAY_MS
 from skillopt_sleep.config import Config
 from skillopt_sleep.domain.proposals import ProposalState
-from skillopt_sleep.domain.reports import Spent
 from skillopt_sleep.domain.trials import Trial
 from skillopt_sleep.errors import BudgetTooSmall, NightFailed
 from skillopt_sleep.night import sleep
@@ -165,8 +164,9 @@ def test_the_end_of_the_budget_is_no_failure_and_before_a_first_comparison_exit_
     out = Exhausted("200 of 200 tokens are spent or reserved, the next call may take 900")
     some = place.night(error=out, from_rule=3)
     assert some.state == "budget"
-    called = replace(some, budget=replace(some.budget, calls=Spent(None, 3)))
-    assert what_it_wants(called) is None, "something was compared"
+    assert some.budget.calls.spent == 0
+    assert what_it_wants(some) is None, "something was compared, free as it was"
+    assert any(warning.startswith("stopped by the budget") for warning in some.warnings)
     none = place.night(place.end_ms + DAY_MS, "another", error=out, from_rule=1)
     wants = what_it_wants(none)
     assert isinstance(wants, BudgetTooSmall)
