@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from skillopt_sleep.domain.proposals import Document
@@ -15,7 +14,7 @@ TrialState = Literal["running", "accepted", "dropped", "restarted", "adopted"]
 class Trial:
     """One candidate on trial. `candidate` and `live` are digests, `cut_ms` the end of the last day it was mined from.
 
-    `bets` holds the running product of each bet for E, by the bet as text; `reverse` those for the reversed E.
+    E and its reverse follow from the d of its steps, each unit once.
     """
 
     id: str
@@ -29,8 +28,6 @@ class Trial:
     predicate: str = ""
     e: float = 1.0
     e_reverse: float = 1.0
-    bets: Mapping[str, float] = field(default_factory=dict)
-    reverse: Mapping[str, float] = field(default_factory=dict)
     state: TrialState = "running"
     why: str = ""
     rebased_from: str = ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -43,7 +42,6 @@ def save_trial(store: Store, one: Trial, steps: Sequence[TrialStep] = ()) -> Non
             "alpha": one.alpha,
             "e": one.e,
             "e_reverse": one.e_reverse,
-            "bets": json.dumps([dict(one.bets), dict(one.reverse)]),
             "state": one.state,
             "why": one.why,
             "rebased_from": one.rebased_from,
@@ -73,7 +71,6 @@ def trials(store: Store, state: str | None = None) -> list[Trial]:
 
 
 def _trial(row: Any) -> Trial:
-    bets, reverse = json.loads(row.bets)
     return Trial(
         id=row.id,
         document=document_of(row),
@@ -86,8 +83,6 @@ def _trial(row: Any) -> Trial:
         predicate=row.predicate,
         e=row.e,
         e_reverse=row.e_reverse,
-        bets=bets,
-        reverse=reverse,
         state=row.state,
         why=row.why,
         rebased_from=row.rebased_from,

@@ -30,8 +30,6 @@ def trial(filled: ModuleType) -> Trial:
         "reads before",
         2.5,
         0.4,
-        {"0.2": 1.2, "0.95": 3.1},
-        {"0.2": 0.8},
         first_night="n-1",
         nights=1,
     )
@@ -41,7 +39,7 @@ def test_a_trial_comes_back_with_its_steps(store: Store, filled: ModuleType) -> 
     one = trial(filled)
     steps = [TrialStep("n-1", f"u{n}", 1.0, 1.2, 0.8, 7) for n in range(2)]
     evidence.save_trial(store, one, steps)
-    later = replace(one, e=30.0, nights=2, state="accepted", ended_ms=9, bets={"0.2": 9.0})
+    later = replace(one, e=30.0, nights=2, state="accepted", ended_ms=9)
     evidence.save_trial(store, later, [TrialStep("n-2", "u9", -1.0, 0.9, 1.1, 8)])
     assert evidence.trials(store) == [later]
     assert evidence.trials(store, "running") == []

@@ -231,7 +231,6 @@ trial = table(
     real("alpha"),
     real("e"),
     real("e_reverse"),
-    json("bets", "{}"),  # the running product of each bet, and of each reversed bet
     text("state", "running"),
     text("why"),
     text("rebased_from"),

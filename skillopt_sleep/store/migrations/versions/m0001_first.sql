@@ -499,7 +499,6 @@ CREATE TABLE trial (
     alpha REAL,
     e REAL,
     e_reverse REAL,
-    bets TEXT DEFAULT '{}' NOT NULL,
     state TEXT DEFAULT 'running' NOT NULL,
     why TEXT DEFAULT '' NOT NULL,
     rebased_from TEXT DEFAULT '' NOT NULL,
