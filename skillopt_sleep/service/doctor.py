@@ -26,6 +26,8 @@ LEAST_FREE = 500_000_000
 """Bytes that a store of ordinary size needs for itself and one copy."""
 ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 """How a word of a crontab's line begins that is no program yet."""
+PLACES = 3
+"""Folders of one agent that are named."""
 LEAST_UNDERSTOOD = 0.95
 """Share of records of known kinds below which a format is taken to have changed."""
 
@@ -160,12 +162,18 @@ def agent(found: AgentFiles) -> Iterator[Finding]:
         yield Finding(f"files of {found.agent}", "warn", said, "Check its owner and permissions")
 
 
+def _listed(folders: Sequence[Path]) -> str:
+    """Folders in a line; of VS Code and its kin there are more than a person reads (docs/harvesting.md has them)."""
+    more = len(folders) - PLACES
+    return ", ".join([*map(str, folders[:PLACES]), *([f"and {more} more places like these"] if more > 0 else [])])
+
+
 def _about(found: AgentFiles) -> Finding:
     unread = [] if found.wanted else ["not read: harvest.agents leaves it out"]
     if not found.files:
-        places = ", ".join(map(str, found.looked)) or "nowhere"
+        places = _listed(sorted(found.looked, key=lambda folder: not folder.exists())) or "nowhere"
         return Finding(f"agent {found.agent}", "ok", "; ".join([f"no transcripts (looked in {places})", *unread]))
-    parts = [f"{found.files} files in {', '.join(str(folder) for folder in found.looked if folder.exists())}", *unread]
+    parts = [f"{found.files} files in {_listed([folder for folder in found.looked if folder.exists()])}", *unread]
     if found.newest_version:
         parts.append(f"newest version seen {found.newest_version}")
     if found.understood is not None:
