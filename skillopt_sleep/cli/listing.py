@@ -166,7 +166,9 @@ def _blank(call: Call) -> Json:
 def history(call: Call) -> None:
     """JSON lines, or a table, the newest night first."""
     with the_store(call, read_only=True) as store:
-        rows = [_history_row(store, night) for night in _nights(store)]
+        past = _nights(store)
+        rows = [_history_row(store, night) for night in past]
+        watched = [_watched(report_of(store, night.id) or {}) for night in past]
     if call.as_json:
         for row in rows:
             call.view.line(row)
@@ -175,9 +177,11 @@ def history(call: Call) -> None:
         call.view.text("No night yet.")
         return
     table = [
-        (r["night"], r["date"], r["trigger"], r["state"], _counted(r["verdicts"]), r["spent"], r["error"]) for r in rows
+        (r["night"], r["date"], r["trigger"], r["state"], _counted(r["verdicts"]), seen, r["spent"], r["error"])
+        for r, seen in zip(rows, watched, strict=True)
     ]
-    call.view.table(("night", "date", "trigger", "state", "verdicts", "tokens", "error"), table, right=(5,))
+    names = ("night", "date", "trigger", "state", "verdicts", "adopted rules watched", "tokens", "error")
+    call.view.table(names, table, right=(6,))
 
 
 def _history_row(store: Store, night: Night) -> Json:
@@ -192,6 +196,13 @@ def _history_row(store: Store, night: Night) -> Json:
         "spent": spent(store, night.id)[0],
         "error": night.error or None,
     }
+
+
+def _watched(report: Json) -> str:
+    """Of the adopted rules that a night watched, how many seem to help or hurt."""
+    said = Counter(row.get("says") or "" for row in report.get("watch", []))
+    told = [f"{said[name]} {verb}" for name, verb in (("helps", "helping"), ("hurts", "hurting")) if said[name]]
+    return ", ".join([str(said.total()), *told]) if said else ""
 
 
 def _counted(verdicts: Mapping[str, int]) -> str:
@@ -270,7 +281,14 @@ def _a_rule(store: Store, name: str) -> Json | None:
     if not of_rule:
         return None
     ledger = [dict(row) for row in rule_ledger(store, name)]
-    return {"predicate": of_rule[-1].predicate, "trials": [trial.id for trial in of_rule], "ledger": ledger}
+    return {"predicate": of_rule[-1].predicate, "trials": [trial.id for trial in of_rule], "ledger": ledger,
+            "watch": _last_watched(store, name)}  # fmt: skip
+
+
+def _last_watched(store: Store, rule: str) -> Json | None:
+    """What the newest report says of an adopted rule in later sessions."""
+    reports = (report_of(store, night.id) or {} for night in nights(store))
+    return next((row for report in reports for row in report.get("watch", []) if row["rule"] == rule), None)
 
 
 FINDERS: Mapping[str, Callable[[Store, str], Json | None]] = {

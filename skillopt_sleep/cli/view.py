@@ -243,6 +243,7 @@ class View:
         recurring = in_order(report.recurring)
         self._list("What comes back", [(r.times, "time", r.title, _share(r)) for r in recurring])
         self._list("Seen, too rare to test", [(r.sessions, "session", r.title, r.why) for r in report.rare])
+        self._list("Adopted, and watched", [(w.sessions, "session", w.title, w.finding) for w in report.watch])
         self._result(Text(""))
 
     def _list(self, title: str, rows: Sequence[tuple[int, str, str, str]]) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from skillopt_core.gate import Observed
 from skillopt_core.types import Verdict
 from skillopt_sleep.domain.frictions import FrictionKind, Quote, Stake
 from skillopt_sleep.domain.proposals import Document, ProposedEdit
@@ -168,7 +169,10 @@ class TrialLine:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """An adopted rule in the person's later sessions: breach rates before and after, None where too few."""
+    """An adopted rule in the person's later sessions: breach rates before and after, None where there are no sessions.
+
+    `before` are the sessions between the rule's cut and its adoption. `observed` compares them like with like.
+    """
 
     rule: str
     skill: str
@@ -177,6 +181,13 @@ class Watched:
     before: float | None
     after: float | None
     finding: str
+    adoption: str = ""
+    observed: Observed | None = None
+
+    @property
+    def says(self) -> str:
+        """`helps`, `hurts` or `too few sessions yet`; "" where nothing was compared."""
+        return self.observed.says if self.observed else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from skillopt_core.gate import e_reverse, e_value, trial_over
 from skillopt_core.types import Outcome, Verdict
 from skillopt_sleep.domain.frictions import Pattern
+from skillopt_sleep.domain.proposals import Document
 from skillopt_sleep.domain.trials import Trial, TrialState, TrialStep
 from skillopt_sleep.mine import VERSION, Mined
 from skillopt_sleep.mine.tasks import tasks_of
 from skillopt_sleep.night.plan import Subject
+from skillopt_sleep.night.watch import Adopted
 from skillopt_sleep.redact import Redactor
+from skillopt_sleep.store.adoptions import Adoptions
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.evidence import save_trial, trial_steps, trials
 from skillopt_sleep.store.ledgers import Attempts
 from skillopt_sleep.store.mining import note_made_from, save_episodes, save_patterns, save_tasks
 from skillopt_sleep.store.mining import tasks as kept_tasks
+from skillopt_sleep.store.proposals import find_proposal
 from skillopt_sleep.store.verdicts import ComparisonFacts, save_comparison
 
 SALT = "skillopt-sleep"
@@ -113,6 +118,21 @@ def end_adopted(store: Store, project: str, said: Collection[str], now_ms: int) 
     for trial in trials_of(store, project):
         if trial.rule in said:
             save_trial(store, replace(trial, state="adopted", why="it is in the live text", ended_ms=now_ms))
+
+
+def adopted_rules(store: Store, project: str) -> Mapping[Document, Mapping[str, Adopted]]:
+    """The rules that are adopted in a project, by document and id, each from the adoption that first brought it."""
+    cuts = {trial.rule: trial.cut_ms for trial in trials(store)}
+    found: dict[Document, dict[str, Adopted]] = defaultdict(dict)
+    for adoption in Adoptions(store).all():
+        proposal = find_proposal(store, adoption.proposal)
+        if adoption.state != "written" or proposal.document.scope != project:
+            continue
+        for edit in proposal.edits:
+            if edit.n in adoption.edits:
+                since = Adopted(adoption.id, adoption.at_ms, cuts.get(edit.rule, 0))
+                found[proposal.document].setdefault(edit.rule, since)
+    return found
 
 
 def _state(verdict: Verdict, over: str) -> TrialState:

@@ -28,7 +28,7 @@ from skillopt_sleep.night.plan import kinds as of_kinds
 from skillopt_sleep.night.projects import Project, in_code_bases
 from skillopt_sleep.night.staging import Practised, practised, stage_document, unchecked
 from skillopt_sleep.night.summary import Tally, write_report
-from skillopt_sleep.night.watch import watched
+from skillopt_sleep.night.watch import alarms, watched
 from skillopt_sleep.replay.practice import Practice, practise, prevented_in
 from skillopt_sleep.review.skills import skeleton
 from skillopt_sleep.store.adoptions import Adoptions
@@ -113,12 +113,12 @@ class Night:
         if self.world.as_of_ms is None and not self.world.dry_run:
             said = live_rules(self.world, project.name)
             records.end_adopted(self.world.store, project.name, said, self.world.clock.now_ms())
-        written = [one for one in Adoptions(self.world.store).all() if one.state == "written"]
-        for adoption in written:
-            document = find_proposal(self.world.store, adoption.proposal).document
+        for document, rules in records.adopted_rules(self.world.store, project.name).items():
             live = self.world.live(document)
-            if document.scope == project.name and live is not None and self._agent is not None:
-                self.tally.watch += watched(document, live, adoption.at_ms, project.episodes, self._agent)
+            if live is not None and self._agent is not None:
+                found = watched(document, live, rules, project.episodes, self._agent)
+                self.tally.watch += found
+                self.tally.warnings += alarms(found)
 
     def report(self) -> NightReport:
         """The morning's report, on disk and in the journal. Raises the first error of a skill, if any failed."""

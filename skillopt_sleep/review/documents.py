@@ -17,6 +17,7 @@ from skillopt_sleep.domain.reports import (
     NightReport,
     Spent,
     TaskCounts,
+    Watched,
 )
 from skillopt_sleep.review import words
 from skillopt_sleep.review.diffs import unified
@@ -47,17 +48,7 @@ def night_document(report: NightReport) -> Json:
             }
             for trial in report.trials
         ],
-        "watch": [
-            {
-                "rule": watched.rule,
-                "skill": watched.skill,
-                "sessions": watched.sessions,
-                "before": finite(watched.before),
-                "after": finite(watched.after),
-                "finding": watched.finding,
-            }
-            for watched in report.watch
-        ],
+        "watch": [_watched(watched) for watched in report.watch],
         "models": [_model(use) for use in report.models],
         "warnings": list(report.warnings),
         "report": report.path,
@@ -246,6 +237,27 @@ def _model(use: ModelUse) -> Json:
         "host": use.host,
         "prompts": use.prompts,
         "failed": dict(use.failed),
+    }
+
+
+def _watched(watched: Watched) -> Json:
+    """An adopted rule; `effect` is the breach rate without the rule minus with it, like with like."""
+    found = watched.observed
+    return {
+        "rule": watched.rule,
+        "skill": watched.skill,
+        "sessions": watched.sessions,
+        "before": finite(watched.before),
+        "after": finite(watched.after),
+        "finding": watched.finding,
+        "adoption": watched.adoption or None,
+        "says": watched.says or None,
+        "pairs": found.pairs if found else None,
+        "unmatched": found.unmatched if found else None,
+        "effect": finite(found.effect) if found else None,
+        "interval": [finite(bound) for bound in found.interval] if found and found.interval else None,
+        "e_value": finite(found.e) if found else None,
+        "e_reverse": finite(found.e_reverse) if found else None,
     }
 
 

@@ -227,9 +227,7 @@ def _trials(report: NightReport) -> Iterable[str]:
 
 def _watched(report: NightReport) -> Iterable[str]:
     for seen in report.watch:
-        known = seen.before is not None and seen.after is not None
-        rates = f"breached {seen.before:.0%} → {seen.after:.0%} · " if known else ""
-        yield _row(seen.title, f"{rates}{words.count(seen.sessions, 'session')} · {seen.finding}")
+        yield _row(seen.title, words.watched_words(seen))
 
 
 def _foot(report: NightReport) -> str:

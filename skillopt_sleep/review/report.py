@@ -133,8 +133,7 @@ def _trials(report: NightReport) -> Iterable[str]:
 
 def _watched(report: NightReport) -> Iterable[str]:
     for seen in report.watch:
-        rates = "" if seen.before is None or seen.after is None else f"{seen.before:.0%} → {seen.after:.0%} breached; "
-        yield f"- {markdown(seen.title)}: {rates}{words.count(seen.sessions, 'session')}; {markdown(seen.finding)}"
+        yield f"- {markdown_rule(seen.title)}: {markdown(words.watched_words(seen))}"
 
 
 def _read(report: NightReport) -> Iterable[str]:

@@ -13,7 +13,7 @@ from typing import Final
 from skillopt_core.types import Outcome, Verdict
 from skillopt_sleep.domain.frictions import Quote, Stake
 from skillopt_sleep.domain.proposals import Document, Proposal, ProposedEdit
-from skillopt_sleep.domain.reports import DocumentResult, TrialLine
+from skillopt_sleep.domain.reports import DocumentResult, TrialLine, Watched
 from skillopt_sleep.review.choose import plain, unproven
 
 OUTCOMES: Final = {
@@ -214,6 +214,26 @@ def summary(proposal: Proposal) -> str:
 def by(quote: Quote) -> str:
     """Who said it, and when where that is known."""
     return AUTHORS[quote.author] + ("" if quote.at_ms is None else f", {short_day(quote.at_ms)}")
+
+
+def rates(before: float | None, after: float | None, sessions: int) -> str:
+    """How often an adopted rule was broken: `broken in 10% of 20 later sessions, 50% before`."""
+    shown = "–" if after is None else f"{after:.0%}"
+    earlier = "" if before is None else f", {before:.0%} before"
+    return f"broken in {shown} of {count(sessions, 'later session')}{earlier}"
+
+
+def watched_words(seen: Watched) -> str:
+    """`31% → 7% broken, 14 sessions; too few sessions yet (14)`, or what was found, which has its own rates."""
+    if seen.before is None or seen.after is None or rates(seen.before, seen.after, seen.sessions) in seen.finding:
+        return seen.finding
+    return f"{seen.before:.0%} → {seen.after:.0%} broken, {count(seen.sessions, 'session')}; {seen.finding}"
+
+
+def percent(difference: float) -> str:
+    """A difference of two shares in points of a hundred: `-40`, `+7`, `0`."""
+    points = round(100 * difference)
+    return f"{points:+d}" if points else "0"
 
 
 def trial_words(trial: TrialLine) -> str:
