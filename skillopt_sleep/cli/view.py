@@ -144,7 +144,8 @@ class View:
         for document in report.documents:
             self._night_document(document)
         self._found(report)
-        for line in (read_line(report), spent_line(report)):
+        listed = [words.list_words(report.standing_out)] if report.standing_out else []
+        for line in (*listed, *words.chance_words(report), read_line(report), spent_line(report)):
             self._result(Text(one_line(line), "dim"))
         for warning in report.warnings:
             self.warn(warning)

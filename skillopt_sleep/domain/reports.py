@@ -156,7 +156,11 @@ class TooRare:
 
 @dataclass(frozen=True, slots=True)
 class TrialLine:
-    """An unproven candidate that is tried on later tasks."""
+    """An unproven candidate that is tried on later tasks.
+
+    `alpha` is the chance that a useless one is ever believed on this kind of evidence: accepted, or of recorded
+    evidence, which ends in no `accept`, supported.
+    """
 
     id: str
     skill: str
@@ -165,6 +169,21 @@ class TrialLine:
     nights: int
     state: Literal["running", "accepted", "dropped", "restarted", "adopted"]
     needs: str = ""
+    alpha: float = 0.0
+    evidence: Evidence = "recorded"
+
+
+@dataclass(frozen=True, slots=True)
+class StandingOut:
+    """What e-BH would keep of a night's recorded rules (gate.md, thresholds): information beside the verdicts.
+
+    `listed` rules have five applicable units or more; `titles` are those that are kept, of which at most a share of
+    `alpha` is expected to be false.
+    """
+
+    listed: int
+    titles: tuple[str, ...]
+    alpha: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +212,8 @@ class Watched:
 @dataclass(frozen=True, slots=True)
 class NightReport:
     """One night. Times are ms UTC. `false_adoptions` is the sum of alpha over trials that can still be accepted
-    (gate.md, thresholds: "expected false adoptions, at most"). `as_of_ms` is set for a backtest alone.
+    (gate.md, thresholds: "expected false adoptions, at most"), `false_support` the same of recorded trials, which can
+    only be supported. `as_of_ms` is set for a backtest alone.
     `skipped` counts what was left out on purpose, by reason; `path` is where the HTML page lies, None where unsaved.
     """
 
@@ -219,6 +239,8 @@ class NightReport:
     last_session_ms: int | None = None
     as_of_ms: int | None = None
     false_adoptions: float | None = None
+    false_support: float | None = None
+    standing_out: StandingOut | None = None
     state: Literal["done", "failed", "interrupted", "budget"] = "done"
     error: str = ""
     path: str | None = None

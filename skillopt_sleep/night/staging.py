@@ -108,7 +108,10 @@ def _kept(world: World, night: str, one: Subject, done: Practised) -> TrialLine 
     if trial is None:
         return None
     needs = trial.why if done.verdict.outcome is not Outcome.SUPPORTED else ""
-    return TrialLine(trial.id, one.document.name, one.title, trial.e, trial.nights, trial.state, needs)
+    return TrialLine(
+        trial.id, one.document.name, one.title, trial.e, trial.nights, trial.state, needs, trial.alpha,
+        done.verdict.evidence,
+    )  # fmt: skip
 
 
 def _result(one: Subject, done: Practised) -> EditResult:

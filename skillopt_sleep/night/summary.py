@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
-from skillopt_core.types import Outcome
+from skillopt_core.gate import standing_out
+from skillopt_core.types import Outcome, Verdict
 from skillopt_sleep.domain.frictions import Friction, FrictionKind, Pattern, Stake
 from skillopt_sleep.domain.reports import (
     DocumentResult,
@@ -16,6 +18,7 @@ from skillopt_sleep.domain.reports import (
     NightReport,
     Recurring,
     RefusedAction,
+    StandingOut,
     TaskCounts,
     TooRare,
     TrialLine,
@@ -30,6 +33,9 @@ from skillopt_sleep.review.report import save
 
 MOST_RECURRING: Final = 25
 MOST_RARE: Final = 15
+FALSE_DISCOVERIES: Final = 0.05
+LEAST_UNITS: Final = 5
+"""Of a recorded rule, to be in the list that e-BH reads (gate.md, thresholds)."""
 
 
 @dataclass
@@ -45,6 +51,7 @@ class Tally:
     tasks: Counter[str] = field(default_factory=Counter)
     documents: list[DocumentResult] = field(default_factory=list)
     trials: list[TrialLine] = field(default_factory=list)
+    measured: dict[str, tuple[str, Verdict]] = field(default_factory=dict)
     watch: list[Watched] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     first_ms: int | None = None
@@ -68,6 +75,11 @@ class Tally:
         self.recurring += [_recurring(kind) for kind in kinds]
         self.tasks["patterns"] += len(kinds)
         self.warnings += said
+
+    def take_verdict(self, rule: str, title: str, verdict: Verdict) -> None:
+        """Add what a rule was measured to be on recordings: a part of the list that is looked at as a whole."""
+        if verdict.evidence == "recorded" and verdict.units:
+            self.measured[rule] = (title, verdict)
 
     def count_tasks(self, tasks: int, sides: dict[str, int]) -> None:
         self.tasks["mined"] += tasks
@@ -131,7 +143,9 @@ def _frozen(world: World, journal: Journal, tally: Tally) -> NightReport:
         first_session_ms=tally.first_ms,
         last_session_ms=tally.last_ms,
         as_of_ms=world.as_of_ms,
-        false_adoptions=_false_adoptions(tally.trials),
+        false_adoptions=_expected(tally.trials, recorded=False),
+        false_support=_expected(tally.trials, recorded=True),
+        standing_out=_standing_out(tally.measured),
         state=state,
         error=_said(journal),
     )
@@ -191,6 +205,19 @@ def _share(stake: Stake | None) -> float:
     return stake.output_share if stake else 0.0
 
 
-def _false_adoptions(trials: Sequence[TrialLine]) -> float | None:
-    """Recorded evidence ends in no `accept`, so none of its trials can be adopted falsely by itself."""
-    return 0.0 if trials else None
+def _expected(trials: Sequence[TrialLine], *, recorded: bool) -> float | None:
+    """The sum of alpha over trials that go on; those of recorded evidence can only be supported, the others accepted.
+
+    A trial that is over has reached it or never will. None where nothing is on trial at all.
+    """
+    going_on = (one for one in trials if one.state == "running" and (one.evidence == "recorded") is recorded)
+    return math.fsum(one.alpha for one in going_on) if trials else None
+
+
+def _standing_out(measured: Mapping[str, tuple[str, Verdict]]) -> StandingOut | None:
+    """What e-BH keeps of the rules with enough units, None where there is no such list."""
+    listed = {rule: verdict for rule, (_, verdict) in measured.items() if len(verdict.units) >= LEAST_UNITS}
+    if not listed:
+        return None
+    kept = standing_out(listed, FALSE_DISCOVERIES, LEAST_UNITS)
+    return StandingOut(len(listed), tuple(measured[rule][0] for rule in kept), FALSE_DISCOVERIES)

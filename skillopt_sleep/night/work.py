@@ -95,6 +95,7 @@ class Night:
         if done.exhausted:
             self.journal.exhausted = self.journal.exhausted or "the budget was out before every rule was tried"
         self._results.append((one, done))
+        self.tally.take_verdict(one.rule, one.title, done.verdict)
         self.world.progress.advance(len(self._results))
 
     def stage(self, project: Project) -> None:

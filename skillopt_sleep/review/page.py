@@ -16,7 +16,7 @@ from typing import Final
 from skillopt_core.types import Outcome, UnitScore
 from skillopt_sleep.domain.frictions import Quote
 from skillopt_sleep.domain.proposals import ProposedEdit
-from skillopt_sleep.domain.reports import DocumentResult, NightReport, RefusedAction
+from skillopt_sleep.domain.reports import DocumentResult, NightReport, RefusedAction, StandingOut
 from skillopt_sleep.review import charts, words
 from skillopt_sleep.review.lines import amount, in_order, read_line, spent_line
 from skillopt_sleep.review.morning import Morning, morning
@@ -47,6 +47,7 @@ def page(report: NightReport) -> str:
         _section("What comes back", _rows(_recurring(report))),
         _section("Seen, too rare to test", _rows(_row(r.title, r.why) for r in report.rare)),
         _section("On trial", _rows(_trials(report))),
+        _standing_out(report.standing_out),
         _section("Adopted, and watched", _rows(_watched(report))),
         _foot(report),
     ]
@@ -221,8 +222,14 @@ def _recurring(report: NightReport) -> Iterable[str]:
 def _trials(report: NightReport) -> Iterable[str]:
     for trial in report.trials:
         yield _row(trial.title, words.trial_words(trial))
-    if report.false_adoptions is not None and report.trials:
-        yield _row("Expected false adoptions, at most", words.number(report.false_adoptions))
+    yield from (_row(line, "") for line in words.chance_words(report))
+
+
+def _standing_out(found: StandingOut | None) -> str:
+    if found is None:
+        return ""
+    said = f"<p>{escaped(words.list_words(found))}.</p>"
+    return _section("The list as a whole", said + _rows(_row(title, "") for title in found.titles))
 
 
 def _watched(report: NightReport) -> Iterable[str]:

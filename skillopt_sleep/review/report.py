@@ -11,7 +11,7 @@ from pathlib import Path
 
 from skillopt_sleep.domain.frictions import Quote
 from skillopt_sleep.domain.proposals import ProposedEdit
-from skillopt_sleep.domain.reports import DocumentResult, NightReport, Recurring
+from skillopt_sleep.domain.reports import DocumentResult, NightReport, Recurring, StandingOut
 from skillopt_sleep.review import words
 from skillopt_sleep.review.documents import night_document
 from skillopt_sleep.review.lines import in_order, read_line, spent_line
@@ -53,6 +53,7 @@ def as_markdown(report: NightReport) -> str:
         _section("What comes back", _recurring(report.recurring)),
         _section("Seen, too rare to test", (f"- {markdown_rule(r.title)}: {markdown(r.why)}" for r in report.rare)),
         _section("On trial", _trials(report)),
+        _section("The list as a whole", _standing_out(report.standing_out)),
         _section("Adopted, and watched", _watched(report)),
         _section("What was read", _read(report)),
     ]
@@ -127,8 +128,13 @@ def _recurring(recurring: Sequence[Recurring]) -> Iterable[str]:
 def _trials(report: NightReport) -> Iterable[str]:
     for trial in report.trials:
         yield f"- {markdown_rule(trial.title)}: {markdown(words.trial_words(trial))}"
-    if report.false_adoptions is not None:
-        yield f"- Expected false adoptions, at most: {words.number(report.false_adoptions)}"
+    yield from (f"- {markdown(line)}" for line in words.chance_words(report))
+
+
+def _standing_out(found: StandingOut | None) -> Iterable[str]:
+    if found is not None:
+        yield f"{markdown(words.list_words(found))}."
+        yield from ["", *(f"- {markdown_rule(title)}" for title in found.titles)] if found.titles else []
 
 
 def _watched(report: NightReport) -> Iterable[str]:

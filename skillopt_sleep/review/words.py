@@ -13,7 +13,7 @@ from typing import Final
 from skillopt_core.types import Outcome, Verdict
 from skillopt_sleep.domain.frictions import Quote, Stake
 from skillopt_sleep.domain.proposals import Document, Proposal, ProposedEdit
-from skillopt_sleep.domain.reports import DocumentResult, TrialLine, Watched
+from skillopt_sleep.domain.reports import DocumentResult, NightReport, StandingOut, TrialLine, Watched
 from skillopt_sleep.review.choose import plain, unproven
 
 OUTCOMES: Final = {
@@ -214,6 +214,26 @@ def summary(proposal: Proposal) -> str:
 def by(quote: Quote) -> str:
     """Who said it, and when where that is known."""
     return AUTHORS[quote.author] + ("" if quote.at_ms is None else f", {short_day(quote.at_ms)}")
+
+
+def list_words(found: StandingOut) -> str:
+    """`Of 14 recorded rules with five later units or more, 6 stand out of the whole list (e-BH at 0.05)`."""
+    kept = len(found.titles)
+    of = f"{count(found.listed, 'recorded rule')} with five later units or more"
+    return f"Of {of}, {kept or 'none'} would stand out of the list as a whole (e-BH at {found.alpha:g}; information)"
+
+
+def chance_words(report: NightReport) -> list[str]:
+    """What may be believed by chance alone, over all that is on trial."""
+    if report.false_adoptions is None:
+        return []
+    lines = [f"Expected false adoptions, at most: {number(report.false_adoptions)}"]
+    if report.false_support:
+        lines.append(
+            f"Rules that recordings may support by chance, at most: {number(report.false_support)}; "
+            "only a person adopts those"
+        )
+    return lines
 
 
 def rates(before: float | None, after: float | None, sessions: int) -> str:

@@ -16,6 +16,7 @@ from skillopt_sleep.domain.reports import (
     Recurring,
     RefusedAction,
     Spent,
+    StandingOut,
     TaskCounts,
     TooRare,
     TrialLine,
@@ -318,6 +319,8 @@ def night(*, proven: bool = True) -> NightReport:
         first_session_ms=NOW - 58 * DAY,
         last_session_ms=NOW - DAY // 3,
         false_adoptions=0.02,
+        false_support=0.15,
+        standing_out=StandingOut(5, ("npm is refused; pnpm is what works here", HOSTILE), 0.05),
         path="~/.local/share/skillopt-sleep/reports/n-2026-03-04.html",
     )
 
@@ -332,5 +335,8 @@ def quiet_night() -> NightReport:
         trials=(),
         watch=(),
         warnings=(),
+        false_adoptions=None,
+        false_support=None,
+        standing_out=None,
         rare=(TooRare("ruff has no flag --show-source", FrictionKind.FACT, 1, "seen in 1 session; 2 are needed"),),
     )
