@@ -8,7 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from skillopt_core.gate import e_reverse, e_value, trial_over
-from skillopt_core.types import Outcome, Verdict
+from skillopt_core.memory import Rejection, meaning
+from skillopt_core.types import Edit, Outcome, Verdict
 from skillopt_sleep.domain.frictions import Pattern
 from skillopt_sleep.domain.proposals import Document
 from skillopt_sleep.domain.trials import Trial, TrialState, TrialStep
@@ -19,7 +20,7 @@ from skillopt_sleep.night.watch import Adopted
 from skillopt_sleep.redact import Redactor
 from skillopt_sleep.store.adoptions import Adoptions
 from skillopt_sleep.store.engine import Store
-from skillopt_sleep.store.evidence import save_trial, trial_steps, trials
+from skillopt_sleep.store.evidence import save_rejections, save_trial, trial_steps, trials
 from skillopt_sleep.store.ledgers import Attempts
 from skillopt_sleep.store.mining import note_made_from, save_episodes, save_patterns, save_tasks
 from skillopt_sleep.store.mining import tasks as kept_tasks
@@ -66,12 +67,24 @@ def keep_origin(store: Store, one: Subject) -> None:
         note_made_from(store, one.rule, one.pattern.sessions)
 
 
-def keep_verdict(store: Store, night: str, one: Subject, live: str, candidate: str, verdict: Verdict) -> None:
-    """Keep what a comparison came to, with its units, so that every number can be computed again from rows."""
+def keep_verdict(
+    store: Store,
+    night: str,
+    one: Subject,
+    live: str,
+    candidate: str,
+    verdict: Verdict,
+    *,
+    mode: str = "proof",
+    agent: str = "recorded",
+) -> None:
+    """Keep what a comparison came to, with its units, so that every number can be computed again from rows.
+
+    `mode` is the gate's, where the evidence is not recorded; `agent` is who attempted.
+    """
     name = "c-" + hashlib.sha256(f"{night}\0{one.rule}".encode()).hexdigest()[:16]
-    facts = ComparisonFacts(
-        id=name, live=live, candidate=candidate, mode="recorded", night=night, family=one.rule, agent="recorded"
-    )
+    mode = "recorded" if verdict.evidence == "recorded" else mode
+    facts = ComparisonFacts(name, live, candidate, mode, night, family=one.rule, agent=agent)
     save_comparison(store, facts, verdict)
 
 
@@ -89,7 +102,7 @@ def keep_trial(
     old = next((trial for trial in trials(store) if trial.id == name), None)
     _restart_others(store, one, name, now_ms)
     nights = (old.nights if old else 0) + 1
-    over = trial_over(verdict.e, verdict.e_reverse or 0.0, nights, others_wait=False)
+    over = _over(verdict, nights)
     trial = Trial(
         id=name,
         document=one.document,
@@ -113,6 +126,12 @@ def keep_trial(
     return trial
 
 
+def keep_rejection(store: Store, night: str, edit: Edit, trial: Trial, outcome: Outcome) -> None:
+    """Remember an edit whose trial was given up: on the same live text it is not paid for again, in any night."""
+    row = Rejection(meaning(edit), trial.live, trial.why, outcome, edit.op, edit.anchor, edit.text)
+    save_rejections(store, [row], night)
+
+
 def end_adopted(store: Store, project: str, said: Collection[str], now_ms: int) -> None:
     """Rules that stand in a live document by now are no longer on trial: they are watched. `said` are their ids."""
     for trial in trials_of(store, project):
@@ -133,6 +152,13 @@ def adopted_rules(store: Store, project: str) -> Mapping[Document, Mapping[str, 
                 since = Adopted(adoption.id, adoption.at_ms, cuts.get(edit.rule, 0))
                 found[proposal.document].setdefault(edit.rule, since)
     return found
+
+
+def _over(verdict: Verdict, nights: int) -> str:
+    """Why a trial is given up. What costs something is, once rejected; a recorded rule goes on, free as it is."""
+    why = trial_over(verdict.e or 0.0, verdict.e_reverse or 0.0, nights, others_wait=False)
+    rejected = verdict.outcome is Outcome.REJECT and verdict.evidence != "recorded"
+    return why or (verdict.why if rejected else "")
 
 
 def _state(verdict: Verdict, over: str) -> TrialState:

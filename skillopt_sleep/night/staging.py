@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from skillopt_core.memory import Rejection, normalised
 from skillopt_core.types import Edit, Evolution, Outcome, Refused, Skill, Verdict
 from skillopt_sleep.critics.grammar import render, section
 from skillopt_sleep.domain.proposals import Adoption, Decision, Document, Pin, Proposal
@@ -60,6 +61,19 @@ def practised(one: Subject, live: Skill, evolution: Evolution) -> Practised:
     return Practised(lost.edit, step.verdict, live.digest, "", lost.kind, lost.why)
 
 
+def remembered(one: Subject, live: Skill, rejected: Sequence[Rejection]) -> Rejection | None:
+    """What is remembered of these words on this very text; where they would go follows from the two."""
+    said = normalised(_planned(one).text)
+    return next((row for row in rejected if row.skill == live.digest and normalised(row.text) == said), None)
+
+
+def tried_before(one: Subject, live: Skill, before: Rejection) -> Practised:
+    """A rule whose edit was paid for and given up on this very text: refused before anything is attempted."""
+    why = f"tried before on this text ({before.outcome}): {before.reason}"
+    verdict = Verdict(Outcome.NO_CHANGE, why, needs="another live text, or another wording")
+    return Practised(_planned(one), verdict, live.digest, "", "refused", why)
+
+
 def unchecked(one: Subject, live: Skill) -> Practised:
     """A rule that no predicate reads: worth a person's look, never more than that."""
     verdict = Verdict(
@@ -69,6 +83,14 @@ def unchecked(one: Subject, live: Skill) -> Practised:
         needs="your judgement",
     )
     return Practised(_planned(one), verdict, live.digest, "")
+
+
+def _planned(one: Subject) -> Edit:
+    """The edit as it would have been made."""
+    if one.edit is not None:
+        return one.edit
+    anchor = section(one.sentence) if one.document.kind == "learned" else RULES
+    return Edit("add", anchor, render(one.sentence), origin=one.rule)
 
 
 def stage_document(
@@ -91,22 +113,17 @@ def stage_document(
     return DocumentResult(document, verdict, staged.edits, name), lines, warnings
 
 
-def _planned(one: Subject) -> Edit:
-    """The edit as it would have been made."""
-    if one.edit is not None:
-        return one.edit
-    anchor = section(one.sentence) if one.document.kind == "learned" else RULES
-    return Edit("add", anchor, render(one.sentence), origin=one.rule)
-
-
 def _kept(world: World, night: str, one: Subject, done: Practised) -> TrialLine | None:
     records.keep_origin(world.store, one)
     if done.candidate:
-        records.keep_verdict(world.store, night, one, done.live, done.candidate, done.verdict)
+        mode, agent = world.config.gate.mode, world.attempter()["name"]
+        records.keep_verdict(world.store, night, one, done.live, done.candidate, done.verdict, mode=mode, agent=agent)
     now = world.clock.now_ms()
     trial = records.keep_trial(world.store, night, one, done.live, done.candidate, done.verdict, now)
     if trial is None:
         return None
+    if trial.state == "dropped" and done.verdict.evidence != "recorded":
+        records.keep_rejection(world.store, night, done.edit, trial, done.verdict.outcome)
     needs = trial.why if done.verdict.outcome is not Outcome.SUPPORTED else ""
     return TrialLine(
         trial.id, one.document.name, one.title, trial.e, trial.nights, trial.state, needs, trial.alpha,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from skillopt_core.gate import Recurrence
+from skillopt_core.memory import Rejection
 from skillopt_core.protocols import Screen
 from skillopt_core.types import Evolution, Skill, Step
 from skillopt_sleep.critics.grammar import parse, subject
@@ -26,12 +27,20 @@ from skillopt_sleep.night.kinds import kinds_in
 from skillopt_sleep.night.plan import Subject, documents, mined, preferred, rule_id
 from skillopt_sleep.night.plan import kinds as of_kinds
 from skillopt_sleep.night.projects import Project, in_code_bases
-from skillopt_sleep.night.staging import Practised, practised, stage_document, unchecked
+from skillopt_sleep.night.staging import (
+    Practised,
+    practised,
+    remembered,
+    stage_document,
+    tried_before,
+    unchecked,
+)
 from skillopt_sleep.night.summary import Tally, write_report
 from skillopt_sleep.night.watch import alarms, watched
 from skillopt_sleep.replay.practice import Practice, practise, prevented_in
 from skillopt_sleep.review.skills import skeleton
 from skillopt_sleep.store.adoptions import Adoptions
+from skillopt_sleep.store.evidence import rejections
 from skillopt_sleep.store.proposals import find_proposal
 
 
@@ -141,6 +150,9 @@ class Night:
         live = live_skill(self.world, one.document)
         if isinstance(one.sentence, Said):
             return unchecked(one, live)
+        before = remembered(one, live, self._rejected())
+        if before is not None:
+            return tried_before(one, live, before)
         return practised(one, live, self._evolve(project, one, live))
 
     def _evolve(self, project: Project, one: Subject, live: Skill) -> Evolution:
@@ -164,7 +176,12 @@ class Night:
             screen=self._screen or self.world.screen(self._preferences(), project.episodes),
             observer=Quiet(),
             preferences=self.world.config.preferences.rules,
+            rejected=self._rejected(),
         )
+
+    def _rejected(self) -> Sequence[Rejection]:
+        """What earlier nights paid for and gave up. Recordings cost nothing: what they show is measured every night."""
+        return [] if self.world.evidence == "recorded" else rejections(self.world.store)
 
     def _recurrence(self, project: Project, one: Subject) -> Recurrence | None:
         """How often it came back after its cut: the friction by its signature, a kind of wish by its predicate."""

@@ -12,7 +12,7 @@ from typing import Final
 
 from skillopt_core.gate import Recurrence
 from skillopt_core.loop import evolve, weigh
-from skillopt_core.memory import Memory
+from skillopt_core.memory import Memory, Rejection
 from skillopt_core.protocols import Critic, Draws, Environment, Gate, Observer, Screen
 from skillopt_core.schedule import Schedule
 from skillopt_core.types import Edit, Evolution, Missing, Outcome, Patch, Skill, Task, TaskSet, Trajectory, Verdict
@@ -63,16 +63,18 @@ def practise(
     screen: Screen,
     observer: Observer,
     preferences: Sequence[str] = (),
+    rejected: Sequence[Rejection] = (),
 ) -> Evolution:
     """Take one rule through the optimizer and its gate, with recorded replays as evidence.
 
     `named` says who attempts (name, version). Attempts of one rule are made once and kept, over nights too: the agent
     is deterministic and each task is scored once. Days that are not over by `until_ms` wait for the next night.
+    `rejected` are the edits of earlier nights that are not tried again on the same text: refused before any spend.
     """
     tasks = task_set(subject, episodes)
     environment = Shown(Journal(agent, ledger, f"rule {subject.rule}", named), subject.shown_by)
     gate = Narrowed(agent, make_gate, subject)
-    memory = Memory(preferences=preferences)
+    memory = Memory(rejected, preferences=preferences)
     if subject.edit is not None:
         patch = Patch((subject.edit,))
         return weigh(subject.live, patch, tasks, environment, gate, memory=memory, screen=screen, observer=observer)

@@ -47,6 +47,15 @@ class Obedient:
         return [True for _ in tasks]
 
 
+class Contrary(Obedient):
+    """One that does badly where the skill holds a rule, and else well."""
+
+    def attempt(self, tasks: Sequence[Task], skill: Skill, draws: Sequence[int]) -> Sequence[Trajectory | Missing]:
+        self.asked += len(tasks)
+        hard = float("- " not in skill.text)
+        return [Trajectory(t.id, draw, skill.digest, Score(hard, hard)) for t, draw in zip(tasks, draws, strict=True)]
+
+
 @dataclass
 class ReplayedWorld(LocalWorld):
     """A world whose rules are replayed by an agent, and so may be accepted."""
