@@ -1,0 +1,179 @@
+"""The environment in which a real agent attempts tasks: one process an attempt, in rooms of its own."""
+
+from __future__ import annotations
+
+import os
+import threading
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from skillopt_core.types import Missing, Score, Skill, Task, Trajectory
+from skillopt_sleep.agents.native.command import Command, Ended, Run
+from skillopt_sleep.agents.native.files import Left, NotJudged
+from skillopt_sleep.agents.native.lines import Line
+from skillopt_sleep.agents.native.login import Theirs
+from skillopt_sleep.agents.native.reading import Seen, seen
+from skillopt_sleep.agents.native.rooms import Rooms, clear_namesakes, install, name_of, rooms
+from skillopt_sleep.domain.answers import Answer
+
+OUTPUT: Final = 8 << 20
+"""Bytes that are kept of what an agent says: its last words are the verdict, its transcript tells the rest."""
+GIVEN: Final = (
+    "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "HTTP_PROXY",
+    "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
+)  # fmt: skip
+"""Of the person's environment; beside it only what belongs to the agent's login."""
+
+Judge = Callable[[Task, Answer], Score | Missing]
+"""Says how an answer did, or why it could not be judged."""
+LayOut = Callable[[Task, Path], None]
+"""Puts what a task starts from into an empty folder. Raises OSError where that cannot be had."""
+Noted = Callable[[Task, Skill, int, str], None]
+"""Told which session of its agent an attempt (task, text, draw) was, so that no harvest takes it for a person's."""
+
+
+@dataclass(frozen=True, slots=True)
+class NativeSettings:
+    """How attempts are run. `command` starts the agent; `contained`: what runs it is a sandbox of ours.
+
+    `beside` names the folder whose files come along with a skill. `parallel` is capped at the number of cores: a start
+    alone costs seconds of one.
+    """
+
+    command: tuple[str, ...]
+    model: str | None = None
+    seconds: float = 600.0
+    parallel: int = 2
+    contained: bool = False
+    beside: Callable[[Skill], Path | None] = lambda _: None
+
+    @property
+    def at_once(self) -> int:
+        return max(1, min(self.parallel, os.cpu_count() or 1))
+
+
+class NativeAgent:
+    """Implements the core's `Environment`.
+
+    A run that failed, was late, signed out, empty or cut off is `Missing`, never a score. `Score.objectives` gains
+    tokens (output, by the agent's own figures), tool_calls, tool_errors and seconds. Raises `UsageError` for a text
+    that no agent could be shown.
+    """
+
+    deterministic = False
+
+    def __init__(
+        self,
+        line: Line,
+        settings: NativeSettings,
+        theirs: Theirs,
+        judge: Judge,
+        lay_out: LayOut,
+        *,
+        run: Run,
+        noted: Noted | None = None,
+    ) -> None:
+        self._line = line
+        self._settings = settings
+        self._theirs = theirs
+        self._judge = judge
+        self._lay_out = lay_out
+        self._run = run
+        self._noted = noted
+
+    def attempt(self, tasks: Sequence[Task], skill: Skill, draws: Sequence[int]) -> Sequence[Trajectory | Missing]:
+        """One judged attempt a task, in order, as many at a time as are allowed."""
+        name_of(skill)
+        answers: list[Trajectory | Missing] = []
+        for start in range(0, len(tasks), self._settings.at_once):
+            some = slice(start, start + self._settings.at_once)
+            answers += self._together(tasks[some], skill, draws[some])
+        return answers
+
+    def _together(self, tasks: Sequence[Task], skill: Skill, draws: Sequence[int]) -> list[Trajectory | Missing]:
+        """All of them at once; all of them ended where we are told to end."""
+        stop = threading.Event()
+        with ThreadPoolExecutor(len(tasks)) as pool:
+            begun: list[Future[Trajectory | Missing]] = [
+                pool.submit(self._attempt, task, skill, draw, stop) for task, draw in zip(tasks, draws, strict=True)
+            ]
+            try:
+                wait(begun, return_when=FIRST_EXCEPTION)
+            finally:
+                stop.set()
+        return [one.result() for one in begun]
+
+    def _attempt(self, task: Task, skill: Skill, draw: int, stop: threading.Event) -> Trajectory | Missing:
+        with rooms() as room:
+            try:
+                name, session = name_of(skill), str(uuid.uuid4())
+                self._lay_out(task, room.work)
+                clear_namesakes(room.work, name)
+                file = install(skill, name, room.home / self._line.skills, self._settings.beside(skill))
+                ended = self._run(self._command(task, room, session, stop))
+                found = seen(self._line.agent, room.home, skill, name, file)
+            except (OSError, ValueError) as error:
+                return self._missing(f"it could not be run ({type(error).__name__})")
+            if found is not None and self._noted is not None:
+                self._noted(task, skill, draw, found.session)
+            return self._judged(task, skill, draw, ended, found, room)
+
+    def _command(self, task: Task, room: Rooms, session: str, stop: threading.Event) -> Command:
+        line, settings = self._line, self._settings
+        said = line.argv(task.prompt, settings.model, session, contained=settings.contained)
+        login = line.sign_in(self._theirs, room.home)
+        places = {"HOME": str(room.home), "TMPDIR": str(room.temporary), "CLAUDE_CODE_TMPDIR": str(room.temporary)}
+        return Command(
+            argv=(*settings.command, *said),
+            folder=room.work,
+            home=room.home,
+            temporary=room.temporary,
+            environ={**self._theirs.named(GIVEN), **login, **places},
+            seconds=settings.seconds,
+            output=OUTPUT,
+            hosts=line.hosts(self._theirs),
+            stop=stop.is_set,
+        )
+
+    def _judged(
+        self, task: Task, skill: Skill, draw: int, ended: Ended, found: Seen | None, room: Rooms
+    ) -> Trajectory | Missing:
+        if ended.late:
+            return self._missing(f"it was not done within {self._settings.seconds:g} s")
+        if why := self._line.trouble(ended):
+            return self._missing(why)
+        if found is None or not found.answer.strip():
+            return self._missing("it left no transcript" if found is None else "its answer was empty")
+        try:
+            score = self._judge(task, Answer(found.answer, found.tools, Left(room.work)))
+        except NotJudged as error:
+            return self._missing(str(error))
+        if isinstance(score, Missing):
+            return score
+        return Trajectory(
+            task=task.id,
+            draw=draw,
+            skill=skill.digest,
+            score=replace(score, objectives={**_measured(ended, found), **score.objectives}),
+            transcript=found.transcript,
+            offered=found.offered,
+            opened=found.opened,
+            loaded=found.loaded,
+            prompt=task.prompt,
+        )
+
+    def _missing(self, why: str) -> Missing:
+        return Missing(f"{self._line.program}: {why}")
+
+
+def _measured(ended: Ended, found: Seen) -> Mapping[str, float]:
+    return {
+        "tokens": float(found.output),
+        "tool_calls": float(len(found.tools)),
+        "tool_errors": float(found.errors),
+        "seconds": round(ended.seconds, 3),
+    }

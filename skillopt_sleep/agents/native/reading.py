@@ -1,0 +1,120 @@
+"""What an attempt did, read from the transcript that the agent left in its HOME, by the harvesters."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from skillopt_core.types import Skill
+from skillopt_harvesters import Event, Kind, Outcome, Usage, discover, read
+from skillopt_sleep.agents.native.rooms import body_of
+
+LINE: Final = 400
+"""Characters of a call's arguments and of what came of it."""
+MOST: Final = 24_000
+"""Characters of what a critic may read of an attempt: its beginning and its end."""
+_TEXT_DIGEST: Final = 32
+"""Hex digits where a transcript names the digest of a skill's text, and not of a command's output."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One attempt as its transcript has it. `session` is its native id, `input` counts cached tokens as well."""
+
+    session: str
+    answer: str
+    tools: tuple[str, ...]
+    errors: int
+    offered: bool
+    opened: bool
+    loaded: str | None
+    transcript: str
+    input: int
+    output: int
+
+
+@dataclass
+class _Found:
+    session: str = ""
+    events: dict[str, Event] = field(default_factory=dict)
+    usage: dict[str, Usage] = field(default_factory=dict)
+
+
+def seen(agent: str, home: Path, skill: Skill, name: str, file: Path) -> Seen | None:
+    """What the transcripts below a HOME say; None where there is no session. `file` is where the skill was laid."""
+    found = _found(agent, home)
+    if not found.session:
+        return None
+    events = sorted(found.events.values(), key=lambda event: (event.at_ms or 0, event.offset))
+    calls = [event for event in events if event.kind is Kind.CALL]
+    skills = [event for event in events if event.kind is Kind.SKILL and event.tool == name]
+    opened = [event for event in skills if event.head == "opened"]
+    answers = [event.text for event in events if event.kind is Kind.ANSWER and not event.agent_id]
+    return Seen(
+        session=found.session,
+        answer=answers[-1] if answers else "",
+        tools=tuple(call.tool for call in calls),
+        errors=sum(call.outcome is Outcome.ERROR for call in calls),
+        offered=any(event.head == "offered" for event in skills),
+        opened=bool(opened),
+        loaded=_loaded(opened[-1], skill, file) if opened else None,
+        transcript=_told(events),
+        input=sum(usage.input + usage.cache_read + usage.cache_write for usage in found.usage.values()),
+        output=sum(usage.output for usage in found.usage.values()),
+    )
+
+
+def _found(agent: str, home: Path) -> _Found:
+    """All events of the HOME; the session is the one that no other one started."""
+    found = _Found()
+    for source in discover(home, {}, {agent})[0]:
+        for batch in read(source):
+            if not batch.session.parent:
+                found.session = batch.session.native_id
+            found.events.update({event.key: event for event in batch.events})
+            found.usage.update({usage.key: usage for usage in batch.usage})
+            for key in batch.withdrawn:
+                found.events.pop(key, None)
+    return found
+
+
+def _loaded(opened: Event, skill: Skill, file: Path) -> str:
+    """The digest of the text that the agent got: the skill's own where it was that one.
+
+    Where the transcript names the digest of the body that is what counts, else the file as it stands afterwards.
+    """
+    if len(opened.output_digest) == _TEXT_DIGEST:
+        body = hashlib.blake2b(body_of(skill).strip().encode("utf-8", "replace"), digest_size=16).hexdigest()
+        return skill.digest if opened.output_digest == body else opened.output_digest
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def _told(events: Iterable[Event]) -> str:
+    """One line a call, the answers whole; cut in the middle."""
+    text = "\n".join(line for event in events if (line := _line(event)))
+    return text if len(text) <= MOST else f"{text[: MOST // 2]}\n[…]\n{text[-MOST // 2 :]}"
+
+
+def _line(event: Event) -> str:
+    if event.kind is Kind.ANSWER:
+        return event.text
+    if event.kind is Kind.SKILL and event.head == "opened":
+        return f"[opened the skill {event.tool}]"
+    if event.kind is Kind.ERROR:
+        return f"[error] {_short(event.text)}"
+    if event.kind is not Kind.CALL:
+        return ""
+    came = event.outcome.value if event.outcome else "open"
+    said = _short(event.text or event.head)
+    return f"[called {event.tool}] {_short(event.arguments)}\n[{came}] {said}".rstrip()
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= LINE else f"{flat[: LINE - 1]}…"
