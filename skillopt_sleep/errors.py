@@ -6,6 +6,7 @@ SleepError                      1
 ├── NotFound                    1   an id, a file, a folder that is not there
 ├── StoreError                  1   the store cannot be opened, is damaged, or the disk is full
 ├── AdoptionError               1   a refusal to write: drift, a root, a link
+├── SandboxUnavailable          1   no command can be shut in here, so none is run
 ├── NightFailed                 1   one skill or more failed, the rest of the night went on
 ├── NeedsPerson                 3   finished, but something wants a person
 ├── NightLocked                 4   another night holds the lock
@@ -70,6 +71,10 @@ class StoreError(SleepError):
 
 class AdoptionError(SleepError):
     code = "adoption_refused"
+
+
+class SandboxUnavailable(SleepError):
+    code = "no_sandbox"
 
 
 class NightFailed(SleepError):

@@ -27,6 +27,7 @@ from skillopt_sleep.paths import user_config
 from skillopt_sleep.plugins import Plugins
 from skillopt_sleep.redact import finding as engine_finding
 from skillopt_sleep.review import targets
+from skillopt_sleep.sandbox import look
 from skillopt_sleep.service import doctor as checks
 from skillopt_sleep.service.doctor import AgentFiles, Finding, OddFile
 from skillopt_sleep.service.retention import kept
@@ -158,6 +159,7 @@ def _findings(call: Call, *, as_scheduled: bool, fix: bool) -> Iterator[Finding]
     yield checks.lock(call.home)
     engine = engine_finding()
     yield checks.redaction(available=engine.available, said=engine.finding, remedy=engine.remedy)
+    yield checks.sandbox(look())
     yield from _agents(call)
     yield from _scheduling()
     if as_scheduled:

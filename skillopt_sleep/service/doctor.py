@@ -19,6 +19,7 @@ from skillopt_sleep.clock import iso
 from skillopt_sleep.errors import SleepError
 from skillopt_sleep.lock import holder
 from skillopt_sleep.paths import Home
+from skillopt_sleep.sandbox.find import REMEDY, Tried
 from skillopt_sleep.service.install.base import KEPT, Installed, Scheduler, this_command
 
 State = Literal["ok", "warn", "fail", "unknown"]
@@ -211,6 +212,16 @@ def models(environ: Mapping[str, str], backend: str, named: bool) -> Finding:
     there = f"{', '.join(keys)} set" if keys else "no key set"
     sends = "redacted text goes to the provider you named" if named else "nothing leaves this machine"
     return Finding("models", "ok", f"backend {backend}: {sends}; {there}")
+
+
+def sandbox(tried: Sequence[Tried]) -> Finding:
+    """Which way to shut a command in works here, `tried` in order up to it; what is open where none does."""
+    missed = "; ".join(f"{one.walls.name}: {one.why}" for one in tried if one.why)
+    if tried and not tried[-1].why:
+        there = f"commands are shut in by {tried[-1].walls.name}, without a network"
+        return Finding("sandbox", "ok", there + (f" ({missed})" if missed else ""))
+    open_then = "command checks and tool loops are refused, and an agent would have all your files and the network"
+    return Finding("sandbox", "warn", f"none: {open_then} ({missed})", REMEDY)
 
 
 def schedule(schedulers: Iterable[Scheduler]) -> Finding:

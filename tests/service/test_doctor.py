@@ -16,6 +16,8 @@ from skillopt_sleep.clock import FixedClock
 from skillopt_sleep.errors import ConfigError, SleepError, StoreError
 from skillopt_sleep.lock import hold
 from skillopt_sleep.paths import Home
+from skillopt_sleep.sandbox import look
+from skillopt_sleep.sandbox.walls import Walls
 from skillopt_sleep.service import doctor
 from skillopt_sleep.service.doctor import AgentFiles, OddFile
 from skillopt_sleep.service.install.base import Installed, Plan
@@ -225,6 +227,24 @@ def test_loginctl_is_asked_where_a_timer_is_installed(
     lines = {line["check"]: line for line in map(json.loads, child("doctor", "--json").out.splitlines())}
     assert lines["linger"]["state"] == state
     assert lines["schedule"]["state"] == "ok"
+
+
+@pytest.mark.sandbox
+def test_the_sandbox_that_works_is_named(tmp_path: Path) -> None:
+    child = Child(tmp_path, least(tmp_path, tmp_path))
+    (line,) = (
+        line for line in map(json.loads, child("doctor", "--json").out.splitlines()) if line["check"] == "sandbox"
+    )
+    assert (line["state"], line["finding"]) == ("ok", "commands are shut in by bubblewrap, without a network")
+
+
+def test_without_a_sandbox_it_is_said_why_and_what_is_open() -> None:
+    gone = Walls("bubblewrap", lambda room, argv: ["no-such-program", *argv])
+    found = doctor.sandbox(look([gone]))
+    assert found.state == "warn"
+    assert "command checks and tool loops are refused" in found.finding
+    assert "(bubblewrap: No such file or directory)" in found.finding
+    assert "Install bubblewrap" in found.remedy
 
 
 def test_the_command_starts_with_what_a_scheduler_gives_it(home: Home, tmp_path: Path) -> None:
