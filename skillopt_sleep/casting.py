@@ -15,7 +15,7 @@ from skillopt_sleep.agents.simulated import SimulatedAgent
 from skillopt_sleep.checks import BUILT_IN, Need
 from skillopt_sleep.checks.others import further_kinds
 from skillopt_sleep.checks.scorers import scorers
-from skillopt_sleep.config.model import PLUGIN
+from skillopt_sleep.config.roles import PLUGIN
 from skillopt_sleep.critics.complaints import ComplaintCritic
 from skillopt_sleep.critics.leaks import own_entities
 from skillopt_sleep.critics.screen import Grounds, StrictScreen
@@ -120,7 +120,7 @@ def cast(
         critic = SimulatedCritic(Quality(recipe.simulated_critic), seed=recipe.seed, leaks=tuple(sorted(secrets)))
     else:
         complete = remembered(world.completion(completer, run, folder.store), folder.misses)
-        weak = (world.config.models.optimizer_backend or world.config.models.backend) == LOCAL
+        weak = world.backend == LOCAL
         critic = ComplaintCritic(complete) if weak else ModelCritic(complete, minibatch=recipe.minibatch)
     entities = own_entities([task.prompt for task in known], skill.text)
     grounds = Grounds(literals=frozenset(secrets), entities=entities)

@@ -41,6 +41,10 @@ class Home:
     def reports(self) -> Path:
         return self.root / "reports"
 
+    @property
+    def models(self) -> Path:
+        return self.root / "models"
+
 
 def home(option: Path | None, environ: Mapping[str, str] = os.environ) -> Home:
     """`--home`, else SKILLOPT_HOME, else the platform's data folder (cli.md). ConfigError where nobody has a HOME."""

@@ -15,7 +15,7 @@ from skillopt_sleep.agents.recorded import History, RecordedAgent
 from skillopt_sleep.budget import Budget, Limits, Price, month_began_ms
 from skillopt_sleep.clock import Clock, SystemClock
 from skillopt_sleep.config import Config
-from skillopt_sleep.config.model import PLUGIN
+from skillopt_sleep.config.roles import Role
 from skillopt_sleep.critics.known import known_from
 from skillopt_sleep.critics.lint import Known
 from skillopt_sleep.critics.phrases import PREFERENCE, PhraseCritic
@@ -27,12 +27,14 @@ from skillopt_sleep.domain.proposals import Document, Target
 from skillopt_sleep.domain.reports import BudgetReport, Evidence, HarvestCounts, ModelUse, Spent
 from skillopt_sleep.domain.sentences import Sentence
 from skillopt_sleep.domain.world import Progress
-from skillopt_sleep.errors import ConfigError, UsageError
+from skillopt_sleep.errors import ConfigError
 from skillopt_sleep.ingest import harvest
 from skillopt_sleep.ingest.further import further_roots
 from skillopt_sleep.ingest.remembered import clean_states
 from skillopt_sleep.ingest.silence import Place, silences
 from skillopt_sleep.models.base import Completion
+from skillopt_sleep.models.choice import Part, part_of
+from skillopt_sleep.models.making import completer_of
 from skillopt_sleep.paths import Home
 from skillopt_sleep.redact import Redactor
 from skillopt_sleep.review import targets
@@ -49,14 +51,9 @@ if TYPE_CHECKING:
     from skillopt_core.protocols import Critic, Gate
     from skillopt_sleep.domain.world import Replays
     from skillopt_sleep.models.base import Completer
-    from skillopt_sleep.models.others import ModelPlugin
 
 RECORDED = {"name": "recorded", "version": "1"}
 """Who attempts where no model does: a change of what it does is a new version, so that old attempts do not count."""
-
-COMPLETERS = ("anthropic", "openai", "local")
-BUILT = ("auto", "recorded", *COMPLETERS)
-"""The backends that there are. The others of the configuration come with their own work."""
 
 
 class Silence:
@@ -105,7 +102,7 @@ class LocalWorld:
     def __post_init__(self) -> None:
         self._began_ms = self.clock.now_ms()
         self.redactor = Redactor(self._patterns)
-        self.backend = chosen_backend(self.config)
+        self.backend = self.part("optimizer").backend
 
     def places(self) -> Sequence[Place]:
         """Where there is something to read, or might be: the paths of `--from`, else the folders of each agent."""
@@ -237,7 +234,9 @@ class LocalWorld:
         Raises `ConfigError` for a backend that there is not and for a limit in dollars without a price, `UsageError`
         where no model is named, `NotSignedIn` where there is no key.
         """
-        named = self.named_model()
+        named, why = self.named_model(), self.part("optimizer").why
+        if why:
+            self.progress.say(f"backend {self.backend}: {why}")
         limits = self.config.budget
         if named and (limits.usd or limits.month_usd) and named.model not in self.config.models.prices:
             raise ConfigError(
@@ -286,67 +285,18 @@ class LocalWorld:
         seconds = sum((n.ended_ms or n.begun_ms) - n.begun_ms for n in slept) / 1000
         return tonight.within(month, Limits(tokens - ours[0], calls - ours[1], usd - ours[2], seconds))
 
-    def completer(self, role: str) -> Completer | None:
-        """The model of a role, None where that role has none.
+    def completer(self, role: Role) -> Completer | None:
+        """The model of a role, None where that role has none. Raises what `completer_of` raises."""
+        return completer_of(self.part(role), self.home.models, self.environ)
 
-        Raises `UsageError` where it has a backend but no name, or a backend that there is not; `NotSignedIn`.
-        """
-        models = self.config.models
-        backend = check_backend(getattr(models, f"{role}_backend") or self.backend)
-        if backend not in COMPLETERS and not backend.startswith(PLUGIN):
-            return None
-        name = getattr(models, role)
-        if name is None:
-            raise UsageError(
-                f"no {role} model is named for the backend {backend}",
-                where=f"models.{role}",
-                remedy=f"Use --{role}-model NAME, or set it in sleep.toml",
-            )
-        if backend.startswith(PLUGIN):
-            return _brought(backend.removeprefix(PLUGIN)).made(name)
-        if backend == "local":
-            from skillopt_sleep.models.local import LocalModel
-
-            return LocalModel(Path(name).expanduser())
-        if backend == "anthropic":
-            from skillopt_sleep.models.anthropic import AnthropicCompleter
-
-            return AnthropicCompleter(name, base_url=models.anthropic_base_url)
-        from skillopt_sleep.models.openai import OpenAICompleter
-
-        return OpenAICompleter(name, base_url=models.openai_base_url)
+    def part(self, role: Role) -> Part:
+        """Who plays a role, and where `auto` chose, why."""
+        return part_of(self.config.models, role, self.home.models, self.environ)
 
 
-def _brought(name: str) -> ModelPlugin:
-    """The model plugin of a name. Raises `ConfigError` where there is none."""
-    from skillopt_sleep.models.others import further_models
-
-    found = further_models()
-    if name not in found.found:
-        why = "; ".join(bad.why for bad in found.bad if bad.name == name) or "none of this name is installed"
-        there = ", ".join(found.found) or "none"
-        raise ConfigError(f"no model plugin {name!r}: {why}", where="models.backend", remedy=f"There are {there}")
-    return found.found[name]
-
-
-def chosen_backend(config: Config) -> str:
-    """Who phrases rules: what was named for the optimizer, else for all roles.
-
-    `auto` is `recorded`: no transcript goes to whom nobody named, whatever keys there are.
-    """
-    backend = config.models.optimizer_backend or config.models.backend
-    return "recorded" if backend == "auto" else backend
-
-
-def check_backend(backend: str) -> str:
-    """The backend itself. Raises `ConfigError` for one that this version does not have: none is taken for another."""
-    if backend not in BUILT and not backend.startswith(PLUGIN):
-        raise ConfigError(
-            f"this version has no backend {backend!r}",
-            where="models.backend",
-            remedy=f"There are {', '.join(BUILT)}, and {PLUGIN}NAME",
-        )
-    return backend
+def chosen_backend(config: Config, home: Home, environ: Mapping[str, str] = os.environ) -> str:
+    """Who phrases rules: what was named for the optimizer, else for all roles, else what `auto` takes."""
+    return part_of(config.models, "optimizer", home.models, environ).backend
 
 
 def local_zone() -> str:

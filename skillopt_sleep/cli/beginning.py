@@ -18,12 +18,13 @@ from skillopt_sleep.cli.making import the_store, user_home
 from skillopt_sleep.cli.scheduling import KINDS, environment_of, scheduler
 from skillopt_sleep.clock import SystemClock
 from skillopt_sleep.config import Config, example
-from skillopt_sleep.config.model import PLUGIN
+from skillopt_sleep.config.roles import PLUGIN
 from skillopt_sleep.errors import SleepError, StoreError
 from skillopt_sleep.ingest.further import further_roots
 from skillopt_sleep.models.base import host_of
+from skillopt_sleep.models.choice import LOCAL, RECORDED, part_of
 from skillopt_sleep.models.others import further_models
-from skillopt_sleep.paths import user_config
+from skillopt_sleep.paths import Home, user_config
 from skillopt_sleep.plugins import Plugins
 from skillopt_sleep.redact import finding as engine_finding
 from skillopt_sleep.review import targets
@@ -61,7 +62,7 @@ def init(call: Call) -> None:
         "roots": list(folders),
         "agents": [{"agent": a.agent, "files": a.files, "looked": [str(p) for p in a.looked]} for a in found.values()],
         "keys": keys,
-        "sends": sends(call.loaded.config),
+        "sends": sends(call.loaded.config, call.home),
     }
     if call.as_json:
         call.view.document(document)
@@ -76,18 +77,18 @@ def init(call: Call) -> None:
     )
     view.text("What is read stays here, redacted, in " + str(call.home.root))
     held = f" ({', '.join(keys)} is set and is not used unless you name a model)" if keys else ""
-    sent = sends(call.loaded.config)
+    sent = sends(call.loaded.config, call.home)
     view.text(f"Nothing is sent to anybody{held}." if sent == "nothing" else f"Sent each night: {sent}.")
     only = f"  (works on {project.name}; --all-projects on every project that is found)" if folders and project else ""
     view.text("Next: skillopt-sleep run" + only)
 
 
-def sends(config: Config) -> str:
+def sends(config: Config, home: Home) -> str:
     """What a night with this configuration sends, and to whom."""
-    backend, models = chosen_backend(config), config.models
-    if backend == "recorded":
+    part, models = part_of(config.models, "optimizer", home.models, os.environ), config.models
+    backend, address = part.backend, part.base_url
+    if backend in {RECORDED, LOCAL}:
         return "nothing"
-    address = {"anthropic": models.anthropic_base_url, "openai": models.openai_base_url}.get(backend)
     where = f"the host that the environment names for {backend}, else the provider"
     if address or backend.startswith(PLUGIN):
         where = host_of(address) if address else f"the host that the {backend} chooses"
@@ -184,7 +185,7 @@ def _configuration(call: Call) -> Iterator[Finding]:
     found = checks.configuration(lambda: call.loaded.warnings)
     yield found
     if found.state != "fail":
-        backend = chosen_backend(call.loaded.config)
+        backend = chosen_backend(call.loaded.config, call.home)
         yield checks.models(os.environ, backend, backend != "recorded")
 
 

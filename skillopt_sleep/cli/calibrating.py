@@ -60,7 +60,7 @@ def power(call: Call, tasks: int | None, repeats: int | None) -> None:
     """What a look over the present gate tasks could detect with 80 % power, and at what price."""
     config = call.loaded.config
     each = repeats or config.gate.repeats
-    free = chosen_backend(config) == "recorded"
+    free = chosen_backend(config, call.home) == "recorded"
     if tasks is None:
         with the_store(call, read_only=True) as store:
             units, tokens = gate_units(task_documents(store, None)), tokens_an_attempt(store)

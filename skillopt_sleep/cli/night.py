@@ -165,6 +165,14 @@ IDLE: Mapping[str, str] = {
     "models.target": "recorded sessions are replayed, no model attempts",
     "models.judge_backend": "what was recorded is judged by its own outcome",
     "models.judge": "what was recorded is judged by its own outcome",
+    **{
+        f"models.{role}_{what}": why
+        for role, why in (
+            ("target", "recorded sessions are replayed, no model attempts"),
+            ("judge", "what was recorded is judged by its own outcome"),
+        )
+        for what in ("base_url", "key", "effort")
+    },
     "evolve.rollouts_k": "a recorded session is the same each time",
     "evolve.edit_budget": "each rule is one edit",
     "gate.mode": "recorded evidence has a gate of its own",

@@ -41,6 +41,11 @@ KEYS = {
     "target_model": "models.target",
     "optimizer_model": "models.optimizer",
     "judge_model": "models.judge",
+    **{
+        f"{role}_{what}": f"models.{role}_{what}"
+        for role in ("target", "optimizer", "judge")
+        for what in ("base_url", "key", "effort")
+    },
     "gate": "gate.mode",
     "rollouts_k": "evolve.rollouts_k",
     "preferences": "preferences.rules",
@@ -73,13 +78,34 @@ def run(
     budget_usd: Annotated[float | None, typer.Option(min=0.0, help="Most US dollars.", metavar="X")] = None,
     budget_calls: Annotated[int | None, typer.Option(min=1, help="Most calls.", metavar="N")] = None,
     budget_minutes: Annotated[float | None, typer.Option(min=0.0, help="Most minutes.", metavar="M")] = None,
-    backend: Annotated[str | None, typer.Option(help="auto, recorded, anthropic, openai.", metavar="B")] = None,
+    backend: Annotated[
+        str | None,
+        typer.Option(
+            help="auto, recorded, local, anthropic, openai, azure, deepseek, ollama, vllm, minimax, lmstudio.",
+            metavar="B",
+        ),
+    ] = None,
     target_backend: Annotated[str | None, typer.Option(help="Backend that attempts.", metavar="B")] = None,
     optimizer_backend: Annotated[str | None, typer.Option(help="Backend that edits.", metavar="B")] = None,
     judge_backend: Annotated[str | None, typer.Option(help="Backend that judges.", metavar="B")] = None,
     target_model: Annotated[str | None, typer.Option(help="Model that attempts.", metavar="M")] = None,
     optimizer_model: Annotated[str | None, typer.Option(help="Model that edits.", metavar="M")] = None,
     judge_model: Annotated[str | None, typer.Option(help="Model that judges.", metavar="M")] = None,
+    target_base_url: Annotated[str | None, typer.Option(help="Address of who attempts.", metavar="URL")] = None,
+    target_key: Annotated[
+        str | None, typer.Option(help="Where the key of who attempts is: a variable or a file.", metavar="NAME")
+    ] = None,
+    target_effort: Annotated[str | None, typer.Option(help="How hard who attempts should think.", metavar="E")] = None,
+    optimizer_base_url: Annotated[str | None, typer.Option(help="Address of who edits.", metavar="URL")] = None,
+    optimizer_key: Annotated[
+        str | None, typer.Option(help="Where the key of who edits is: a variable or a file.", metavar="NAME")
+    ] = None,
+    optimizer_effort: Annotated[str | None, typer.Option(help="How hard who edits should think.", metavar="E")] = None,
+    judge_base_url: Annotated[str | None, typer.Option(help="Address of who judges.", metavar="URL")] = None,
+    judge_key: Annotated[
+        str | None, typer.Option(help="Where the key of who judges is: a variable or a file.", metavar="NAME")
+    ] = None,
+    judge_effort: Annotated[str | None, typer.Option(help="How hard who judges should think.", metavar="E")] = None,
     gate: Annotated[str | None, typer.Option(help="proof, strict, off, or on (as configured).")] = None,
     rollouts_k: Annotated[int | None, typer.Option(min=1, help="Attempts at each train task.", metavar="K")] = None,
     preferences: Annotated[list[str] | None, typer.Option(help="A house rule in your words.", metavar="TEXT")] = None,

@@ -15,7 +15,8 @@ SkillFile = Annotated[Path, typer.Option("--skill", help="The skill: a Markdown 
 Recipes = Annotated[Path | None, typer.Option("--recipe", help="A recipe.", metavar="YAML", readable=False)]
 Settings = Annotated[list[str] | None, typer.Option("--set", help="One key of the recipe.", metavar="K=V")]
 Backend = Annotated[
-    str | None, typer.Option(help="simulated, local, plugin:NAME; for who edits also anthropic, openai.", metavar="B")
+    str | None,
+    typer.Option(help="simulated, local, plugin:NAME; for who edits also anthropic, openai, ….", metavar="B"),
 ]
 
 KEYS = {
@@ -24,6 +25,9 @@ KEYS = {
     "optimizer_backend": "models.optimizer_backend",
     "optimizer_model": "models.optimizer",
     "target_model": "models.target",
+    "optimizer_base_url": "models.optimizer_base_url",
+    "optimizer_key": "models.optimizer_key",
+    "optimizer_effort": "models.optimizer_effort",
     "budget_tokens": "budget.tokens",
     "budget_usd": "budget.usd",
     "budget_calls": "budget.calls",
@@ -82,6 +86,11 @@ def train(
     optimizer_backend: Annotated[str | None, typer.Option(help="Backend that edits.", metavar="B")] = None,
     target_model: Annotated[str | None, typer.Option(help="Model that attempts.", metavar="M")] = None,
     optimizer_model: Annotated[str | None, typer.Option(help="Model that edits.", metavar="M")] = None,
+    optimizer_base_url: Annotated[str | None, typer.Option(help="Address of who edits.", metavar="URL")] = None,
+    optimizer_key: Annotated[
+        str | None, typer.Option(help="Where the key of who edits is: a variable or a file.", metavar="NAME")
+    ] = None,
+    optimizer_effort: Annotated[str | None, typer.Option(help="How hard who edits should think.", metavar="E")] = None,
     budget_tokens: Annotated[int | None, typer.Option(min=1, help="Most tokens.", metavar="N")] = None,
     budget_usd: Annotated[float | None, typer.Option(min=0.0, help="Most US dollars.", metavar="X")] = None,
     budget_calls: Annotated[int | None, typer.Option(min=1, help="Most calls.", metavar="N")] = None,

@@ -11,29 +11,18 @@ from datetime import time
 from typing import Annotated, Literal, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
+
+from skillopt_sleep.config.roles import Models
+from skillopt_sleep.config.section import Amount, Count, Section, Share, Weight, Word
 
 HOUR_MS = 3_600_000
 _LOOKBACK = re.compile(r"(\d{1,5})([hdw])")
 _UNITS_MS = {"h": HOUR_MS, "d": 24 * HOUR_MS, "w": 168 * HOUR_MS}
 
-BACKENDS = (
-    "auto", "recorded", "simulated", "local", "anthropic", "openai", "claude", "codex", "copilot", "handoff"
-)  # fmt: skip
-PLUGIN = "plugin:"
-"""Before the name of an agent or model that another distribution brings (docs/plugins.md)."""
 Agent = Literal[
     "claude-code", "codex", "copilot-cli", "copilot-vscode", "cursor", "opencode", "gemini", "pi", "openclaw", "devin"
 ]
-
-
-def _backend(text: str) -> str:
-    if text not in BACKENDS and not (text.startswith(PLUGIN) and text != PLUGIN):
-        raise ValueError(f"should be {', '.join(map(repr, BACKENDS))}, or '{PLUGIN}' with the name of a plugin")
-    return text
-
-
-Backend = Annotated[str, AfterValidator(_backend)]
 
 
 def _pattern(text: str) -> str:
@@ -66,19 +55,6 @@ def _zone(text: str) -> str:
     except (ValueError, OSError, ZoneInfoNotFoundError):
         raise ValueError('should be a time zone such as "Europe/Berlin"') from None
     return text
-
-
-Word = Annotated[str, Field(min_length=1, max_length=2000)]
-Count = Annotated[int, Field(ge=1)]
-Amount = Annotated[float, Field(gt=0)]
-Share = Annotated[float, Field(gt=0, lt=1)]
-Weight = Annotated[float, Field(ge=0)]
-
-
-class Section(BaseModel):
-    """One table of sleep.toml: unknown keys are errors, types are not guessed, nothing changes afterwards."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class Harvest(Section):
@@ -215,52 +191,6 @@ class Preferences(Section):
     )
 
 
-class Price(Section):
-    """US dollars for a million tokens."""
-
-    input: Weight = Field(description="A million tokens of input.")
-    output: Weight = Field(description="A million tokens of output.")
-
-
-class Models(Section):
-    """Who attempts, who edits, who judges. Keys come from the environment, as the providers' SDKs know them."""
-
-    backend: Backend = Field(
-        default="auto",
-        description="recorded: no model at all, no cost; anthropic, openai: a model groups what you said and phrases "
-        "rules; auto: recorded, unless a backend is named for the optimizer.",
-    )
-    target_backend: Backend | None = Field(
-        default=None, description="Backend that attempts, if another.", examples=["claude"]
-    )
-    optimizer_backend: Backend | None = Field(
-        default=None, description="Backend that edits, if another.", examples=["anthropic"]
-    )
-    judge_backend: Backend | None = Field(
-        default=None, description="Backend that judges, if another.", examples=["openai"]
-    )
-    target: Word | None = Field(default=None, description="Model that attempts.", examples=["name-of-a-model"])
-    optimizer: Word | None = Field(default=None, description="Model that edits.", examples=["name-of-a-model"])
-    judge: Word | None = Field(default=None, description="Model that judges.", examples=["name-of-a-model"])
-    anthropic_base_url: Word | None = Field(
-        default=None, description="Address of the Messages API, if another.", examples=["http://127.0.0.1:8080"]
-    )
-    openai_base_url: Word | None = Field(
-        default=None,
-        description="Address of any server that speaks Chat Completions.",
-        examples=["http://127.0.0.1:8080/v1"],
-    )
-    max_output: Annotated[int, Field(ge=16, le=1_000_000)] = Field(
-        default=2048, description="Tokens that one reply may have; they are reserved before the call."
-    )
-    parallel: Annotated[int, Field(ge=1, le=64)] = Field(default=4, description="Calls that run at a time.")
-    prices: dict[Word, Price] = Field(
-        default={},
-        description="US dollars for a million tokens, for the limits in dollars.",
-        examples=[{"name-of-a-model": {"input": 3.0, "output": 15.0}}],
-    )
-
-
 class Agents(Section):
     """The agents' command lines, where they attempt tasks."""
 
@@ -375,7 +305,6 @@ NOT_YET = frozenset(
         *(f"split.{name}" for name in Split.model_fields),
         *(f"evolve.{name}" for name in Evolve.model_fields),
         "gate.trials",
-        *(f"agents.{name}" for name in Agents.model_fields),
         *("targets.roots", "adopt.auto_rollback"),
         *(f"notify.{name}" for name in Notify.model_fields),
     }

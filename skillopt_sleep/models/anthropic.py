@@ -2,36 +2,63 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
 
 from skillopt_sleep.budget import Usage
-from skillopt_sleep.errors import NotSignedIn
-from skillopt_sleep.models.base import CallFailed, Reply, by_status, host_of
-from skillopt_sleep.models.wire import lost, whole
+from skillopt_sleep.errors import ConfigError, NotSignedIn
+from skillopt_sleep.models.base import CallFailed, Reply, host_of
+from skillopt_sleep.models.keys import find_key
+from skillopt_sleep.models.wire import by_status, enveloped, lost, whole, without_key
 from skillopt_sleep.redact import Redacted
 
 if TYPE_CHECKING:
     import anthropic
 
-REMEDY = "Set ANTHROPIC_API_KEY"
+KEYS: Final = ("ANTHROPIC_API_KEY",)
+EFFORTS: Final = ("low", "medium", "high", "xhigh", "max")
+_CUT: Final = frozenset({"max_tokens", "model_context_window_exceeded"})
 
 
 class AnthropicCompleter:
-    """One model of the Messages API. `timeout` in seconds is for one call. Redirects are not followed."""
+    """One model of the Messages API. `timeout` in seconds is for one call. Redirects are not followed.
 
-    def __init__(self, model: str, *, base_url: str | None = None, timeout: float = 300.0) -> None:
+    `key` names where the key is (see `find_key`), else the SDK's own variables are looked at. Raises `NotSignedIn`,
+    `ConfigError` for an effort that the API does not know.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        key: str | None = None,
+        effort: str | None = None,
+        environ: Mapping[str, str] = os.environ,
+        timeout: float = 300.0,
+    ) -> None:
         import anthropic
 
+        if effort is not None and effort not in EFFORTS:
+            remedy = f"It knows {', '.join(EFFORTS)}"
+            raise ConfigError(f"anthropic knows no effort {effort!r}", where="models", remedy=remedy)
         self.model = model
+        self._body = {} if effort is None else {"output_config": {"effort": effort}}
+        self._remedy = f"Look at {key}" if key else f"Set {KEYS[0]}"
+        self._key = find_key(KEYS, key, environ)
         try:
             self._client = anthropic.Anthropic(
                 base_url=base_url,
+                api_key=self._key.secret if self._key else None,
                 max_retries=0,
                 timeout=timeout,
                 http_client=anthropic.DefaultHttpxClient(follow_redirects=False),
             )
         except anthropic.AnthropicError as error:
-            raise NotSignedIn(str(error), where="anthropic", remedy=REMEDY) from error
+            raise NotSignedIn(str(error), where="anthropic", remedy=self._remedy) from error
+        if key is not None:
+            self._client.auth_token = None  # the environment's token is another's
         self.where = host_of(str(self._client.base_url))
 
     def complete(self, prompt: Redacted, max_output: int) -> Reply:
@@ -40,28 +67,37 @@ class AnthropicCompleter:
 
         try:
             message = self._client.messages.create(
-                model=self.model, max_tokens=max_output, messages=[{"role": "user", "content": prompt}]
+                model=self.model,
+                max_tokens=max_output,
+                messages=[{"role": "user", "content": prompt}],
+                extra_body=self._body,
             )
-        except (anthropic.AuthenticationError, anthropic.PermissionDeniedError) as error:
-            raise NotSignedIn(f"the key was refused ({error.status_code})", where=self.where, remedy=REMEDY) from error
         except anthropic.APIStatusError as error:
-            raise by_status(error.status_code, self.where, error.response.headers) from error
+            raise by_status(
+                error.status_code, self.where, error.response.headers, error.body, remedy=self._remedy
+            ) from error
         except anthropic.APIError as error:
             raise lost(error) from error
         except (anthropic.AnthropicError, TypeError) as error:
             # The SDK reports a missing key only when it builds the first request, as a TypeError.
-            raise NotSignedIn("no key", where=self.where, remedy=REMEDY) from error
+            raise NotSignedIn("no key", where=self.where, remedy=self._remedy) from error
         except ValueError as error:
             raise CallFailed("the answer was no JSON", "all") from error
-        return _reply(message)
+        extra = getattr(message, "model_extra", None)
+        if (status := enveloped(extra, {})) is not None:
+            raise by_status(status, self.where, {}, extra, remedy=self._remedy)
+        return without_key(_reply(message), self._key)
 
 
 def _reply(message: anthropic.types.Message) -> Reply:
     """The SDK checks no shape: what answers may be anything that speaks HTTP."""
     try:
         text = "".join(block.text for block in message.content if block.type == "text")
-        usage = _usage(message.usage)
-        return Reply(text, usage, truncated=message.stop_reason == "max_tokens", model=str(message.model))
+        stopped = message.stop_reason
+        return Reply(
+            text, _usage(message.usage), truncated=stopped in _CUT, model=str(message.model),
+            refused=stopped == "refusal",
+        )  # fmt: skip
     except (AttributeError, TypeError) as error:
         raise CallFailed("the answer had another shape than that of Messages", "all") from error
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Lock
@@ -31,12 +30,17 @@ Cost = Literal["none", "prompt", "all"]
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One answer as it came. `truncated`: the model ran into the output limit."""
+    """One answer as it came. `truncated`: the model ran into a limit; `refused`: it or a filter would not answer.
+
+    `written` is all that was written, where `text` is only a part of it: that is what was worked for.
+    """
 
     text: str
     usage: Usage | None
     truncated: bool = False
     model: str = ""
+    refused: bool = False
+    written: str = ""
 
 
 class CallFailed(Exception):
@@ -161,7 +165,7 @@ class Completion:
                 self._settle_failed(held, "none")
                 raise
             else:
-                self._budget.settle(held, self._completer.model, reply.usage, reply.text)
+                self._budget.settle(held, self._completer.model, reply.usage, reply.written or reply.text)
                 return reply
         raise AssertionError
 
@@ -180,6 +184,8 @@ class Completion:
 
     def _unfit(self, reply: Reply) -> str:
         """Why a reply is no answer; "" where it is one."""
+        if reply.refused:
+            return "an answer was refused"
         if reply.truncated:
             return "the answer was cut off"
         if not reply.text.strip():
@@ -195,30 +201,8 @@ class Completion:
             self._ledger.save(key, prompt, reply, status)
 
 
-def by_status(status: int, where: str, headers: Mapping[str, str]) -> Exception:
-    """What an HTTP status means: 408, 409, 429 and 5xx gave nothing this time; any other one will be the same again."""
-    if status == 429:
-        return CallFailed("HTTP 429", "none", _pause(headers))
-    if status in {408, 409} or status >= 500:
-        return CallFailed(f"HTTP {status}", "prompt", _pause(headers))
-    return ModelError(
-        f"the request was refused (HTTP {status})",
-        where=where,
-        remedy="Check the model's name and the server's address",
-    )
-
-
 def host_of(url: str) -> str:
     """Host and port of an address, without what may stand beside them: a password in it is shown to nobody."""
     parts = urlsplit(url)
     name = parts.hostname or url.partition("://")[2].rpartition("@")[2].partition("/")[0]
     return f"{name}:{parts.port}" if parts.port else name
-
-
-def _pause(headers: Mapping[str, str]) -> float:
-    """Seconds that the server names in Retry-After; a date, or nothing, is a second."""
-    try:
-        named = float(headers.get("retry-after", ""))
-    except ValueError:
-        return FIRST_PAUSE_S
-    return max(named, 0.0) if math.isfinite(named) else FIRST_PAUSE_S

@@ -2,40 +2,57 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
 
 from skillopt_sleep.budget import Usage
 from skillopt_sleep.errors import NotSignedIn
-from skillopt_sleep.models.base import CallFailed, Reply, by_status, host_of
-from skillopt_sleep.models.wire import lost, whole
+from skillopt_sleep.models.base import CallFailed, Reply, host_of
+from skillopt_sleep.models.keys import find_key
+from skillopt_sleep.models.presets import OPENAI, Preset
+from skillopt_sleep.models.wire import by_status, enveloped, lost, whole, without_key
 from skillopt_sleep.redact import Redacted
 
 if TYPE_CHECKING:
+    import openai
     from openai.types import CompletionUsage
     from openai.types.chat import ChatCompletion
 
-REMEDY = "Set OPENAI_API_KEY (any word where your server asks for none)"
+NO_KEY: Final = "none"
+"""What is sent in a key's place to a server that asks for none: another's key must not go there."""
+_THINKS, _THOUGHT = "<think>", "</think>"
 
 
 class OpenAICompleter:
-    """One model of a Chat Completions server. `timeout` in seconds is for one call. Redirects are not followed."""
+    """One model of a Chat Completions server. `timeout` in seconds is for one call. Redirects are not followed.
 
-    def __init__(self, model: str, *, base_url: str | None = None, timeout: float = 300.0) -> None:
-        import openai
+    `key` names where the key is (see `find_key`), else the preset's own variables are looked at. Raises `ConfigError`
+    for an address or an effort that the preset does not let in, `NotSignedIn`.
+    """
 
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        preset: Preset = OPENAI,
+        key: str | None = None,
+        effort: str | None = None,
+        environ: Mapping[str, str] = os.environ,
+        timeout: float = 300.0,
+    ) -> None:
         self.model = model
-        try:
-            self._client = openai.OpenAI(
-                base_url=base_url,
-                max_retries=0,
-                timeout=timeout,
-                http_client=openai.DefaultHttpxClient(follow_redirects=False),
-            )
-        except openai.OpenAIError as error:
-            raise NotSignedIn("no key", where="openai", remedy=REMEDY) from error
+        self._preset = preset
+        self._remedy = _remedy(preset, key)
+        url = preset.url(base_url, environ)
+        self._body = {**preset.body, **preset.effort(effort)}
+        self._key = find_key(preset.keys, key, environ)
+        self._client = self._opened(url, timeout)
         self.where = host_of(str(self._client.base_url))
         # OpenAI's own models refuse max_tokens; compatible servers mostly know nothing else.
         self._own = self._client.base_url.host.endswith("openai.com")
+        self._limit = "max_completion_tokens" if self._own else preset.limit
 
     def complete(self, prompt: Redacted, max_output: int) -> Reply:
         """One user message, one answer. Raises `CallFailed`, `NotSignedIn`, `ModelError`."""
@@ -45,28 +62,71 @@ class OpenAICompleter:
             answer = self._client.chat.completions.create(
                 model=self.model,
                 messages=[{"role": "user", "content": prompt}],
-                max_tokens=openai.omit if self._own else max_output,
-                max_completion_tokens=max_output if self._own else openai.omit,
+                extra_body={self._limit: max_output, **self._body},
             )
-        except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
-            raise NotSignedIn(f"the key was refused ({error.status_code})", where=self.where, remedy=REMEDY) from error
         except openai.APIStatusError as error:
-            raise by_status(error.status_code, self.where, error.response.headers) from error
+            raise self._refused(error.status_code, error.response.headers, error.body) from error
         except openai.APIError as error:
             raise lost(error) from error
         except ValueError as error:
             raise CallFailed("the answer was no JSON", "all") from error
-        return _reply(answer)
+        extra = getattr(answer, "model_extra", None)
+        if (status := enveloped(extra, self._preset.codes)) is not None:
+            raise self._refused(status, {}, extra)
+        return without_key(_reply(answer, thinks=not self._own), self._key)
+
+    def _opened(self, url: str | None, timeout: float) -> openai.OpenAI:
+        import openai
+
+        secret = self._key.secret if self._key else None
+        if secret is None and self._preset is not OPENAI:
+            if not self._preset.keyless:
+                raise NotSignedIn("no key", where=self._preset.name, remedy=self._remedy)
+            secret = NO_KEY
+        try:
+            client = openai.OpenAI(
+                base_url=url,
+                api_key=secret,
+                max_retries=0,
+                timeout=timeout,
+                http_client=openai.DefaultHttpxClient(follow_redirects=False),
+            )
+        except openai.OpenAIError as error:
+            raise NotSignedIn("no key", where=self._preset.name, remedy=self._remedy) from error
+        if self._preset is not OPENAI:
+            client.organization = client.project = None  # the environment's are OpenAI's, and nobody else's business
+        return client
+
+    def _refused(self, status: int, headers: Mapping[str, str], envelope: object) -> Exception:
+        return by_status(status, self.where, headers, envelope, remedy=self._remedy)
 
 
-def _reply(answer: ChatCompletion) -> Reply:
+def _remedy(preset: Preset, key: str | None) -> str:
+    if key is not None:
+        return f"Look at {key}"
+    names = " or ".join(preset.keys)
+    return f"Set {names} (any word where your server asks for none)" if preset is OPENAI else f"Set {names}"
+
+
+def _reply(answer: ChatCompletion, *, thinks: bool) -> Reply:
     """The SDK checks no shape: what answers may be anything that speaks HTTP."""
     try:
         choice = answer.choices[0]
-        text, usage = choice.message.content or "", _usage(answer.usage)
-        return Reply(str(text), usage, truncated=choice.finish_reason == "length", model=str(answer.model))
+        text, usage = str(choice.message.content or ""), _usage(answer.usage)
+        refused = choice.finish_reason == "content_filter" or bool(choice.message.refusal)
+        said, closed = _behind_thoughts(text) if thinks else (text, True)
+        cut = choice.finish_reason == "length" or not closed
+        return Reply(said, usage, truncated=cut, model=str(answer.model), refused=refused, written=text)
     except (AttributeError, TypeError, IndexError) as error:
         raise CallFailed("the answer had another shape than that of Chat Completions", "all") from error
+
+
+def _behind_thoughts(text: str) -> tuple[str, bool]:
+    """What follows the thoughts that an open model begins with, and whether they came to an end."""
+    if not text.lstrip().startswith(_THINKS):
+        return text, True
+    _, closed, said = text.partition(_THOUGHT)
+    return said.lstrip(), bool(closed)
 
 
 def _usage(usage: CompletionUsage | None) -> Usage | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Final, cast
 
-from skillopt_sleep.errors import SleepError, UsageError
+from skillopt_sleep.errors import ConfigError, SleepError, UsageError
 from skillopt_sleep.log import one_line
 from skillopt_sleep.models.base import CallFailed, Completer, Reply
 from skillopt_sleep.plugins import MODELS, NotFit, Plugins, plugins
@@ -65,6 +65,16 @@ class Guarded:
 def further_models(entries: Iterable[EntryPoint] | None = None) -> Plugins[ModelPlugin]:
     """The models of others, by the name that stands behind `plugin:`."""
     return plugins(MODELS, as_model, (), entries)
+
+
+def model_plugin(name: str) -> ModelPlugin:
+    """The model plugin of a name. Raises `ConfigError` where there is none."""
+    found = further_models()
+    if name not in found.found:
+        why = "; ".join(bad.why for bad in found.bad if bad.name == name) or "none of this name is installed"
+        there = ", ".join(found.found) or "none"
+        raise ConfigError(f"no model plugin {name!r}: {why}", where="models.backend", remedy=f"There are {there}")
+    return found.found[name]
 
 
 def as_model(name: str, loaded: object) -> ModelPlugin:

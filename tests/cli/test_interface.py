@@ -25,7 +25,9 @@ SHARED = "--json --config --home --quiet --verbose --help"
 OPTIONS = {
     "init": "",
     "run": "--budget-tokens --budget-usd --budget-calls --budget-minutes --backend --target-backend "
-    "--optimizer-backend --judge-backend --target-model --optimizer-model --judge-model --gate --rollouts-k "
+    "--optimizer-backend --judge-backend --target-model --optimizer-model --judge-model --target-base-url --target-key "
+    "--target-effort --optimizer-base-url --optimizer-key --optimizer-effort --judge-base-url --judge-key "
+    "--judge-effort --gate --rollouts-k "
     "--preferences --edit-budget --recall-k --dream-factor --auto-adopt --auto-rollback --project --all-projects "
     "--from --as-of --dry-run --resume --demo",
     "harvest": "--from --agent --since --max-sessions",
@@ -40,7 +42,8 @@ OPTIONS = {
     "show": "",
     "train": "--tasks --skill --audit --recipe --set --epochs --batch-size --learning-rate "
     "--lr-scheduler --rollouts-k --gate --seed --out --backend --target-backend --optimizer-backend --target-model "
-    "--optimizer-model --budget-tokens --budget-usd --budget-calls --budget-minutes",
+    "--optimizer-model --optimizer-base-url --optimizer-key --optimizer-effort --budget-tokens --budget-usd "
+    "--budget-calls --budget-minutes",
     "eval": "--tasks --skill --against --target-model --recipe --set --repeats --seed --backend --target-backend",
     "daemon": "",
     "schedule install": "--systemd --cron --launchd --at --print",

@@ -9,7 +9,8 @@ from pathlib import Path
 from skillopt_sleep.config import keys, load
 from skillopt_sleep.config.model import NOT_YET, sections
 
-BY_NAME = {f"models.{role}{what}" for role in ("target", "optimizer", "judge") for what in ("", "_backend")}
+WHAT = ("", "_backend", "_base_url", "_key", "_effort")
+BY_NAME = {f"models.{role}{what}" for role in ("target", "optimizer", "judge") for what in WHAT}
 """Keys that are read with getattr, by the name of the role."""
 
 

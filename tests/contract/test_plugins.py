@@ -27,12 +27,12 @@ from skillopt_sleep.config import Config
 from skillopt_sleep.errors import ConfigError, UsageError
 from skillopt_sleep.models.base import CallFailed, Completer
 from skillopt_sleep.models.others import ModelPlugin, further_models
+from skillopt_sleep.models.others import model_plugin as brought_model
 from skillopt_sleep.plugins import GROUPS
 from skillopt_sleep.redact import Redacted
 from skillopt_sleep.service import doctor
 from skillopt_sleep.train.loading import Judges, load
 from skillopt_sleep.train.recipe import Recipe
-from skillopt_sleep.world import _brought as brought_model
 
 TEMPLATES = Path(__file__).parents[2] / "templates"
 NAMES = sorted(folder.name for folder in TEMPLATES.iterdir() if folder.is_dir())

@@ -6,7 +6,6 @@ import json
 import random
 import socket
 import threading
-from collections.abc import Callable
 
 import pytest
 from pytest_httpserver import HTTPServer
@@ -17,55 +16,11 @@ from skillopt_core.types import Missing
 from skillopt_sleep.budget import Budget, Limits, Price
 from skillopt_sleep.clock import FixedClock
 from skillopt_sleep.errors import ConfigError, ModelError, NotSignedIn
-from skillopt_sleep.models.anthropic import AnthropicCompleter
-from skillopt_sleep.models.base import Completer, Completion, host_of
-from skillopt_sleep.models.openai import OpenAICompleter
+from skillopt_sleep.models.base import Completion, host_of
 from skillopt_sleep.redact import Redacted
+from tests.models.asking import Make, anthropic, completion, openai, spent
 from tests.models.ledgers import Book, Replies
 from tests.models.scripted import PATHS, fails, message, says, serve
-
-Make = Callable[[HTTPServer], Completer]
-
-
-def anthropic(server: HTTPServer) -> Completer:
-    return AnthropicCompleter("scripted", base_url=server.url_for(""))
-
-
-def openai(server: HTTPServer) -> Completer:
-    return OpenAICompleter("scripted", base_url=server.url_for("/v1"))
-
-
-@pytest.fixture(autouse=True)
-def keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "x")
-    monkeypatch.setenv("OPENAI_API_KEY", "x")
-    for proxy in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.delenv(proxy, raising=False)
-
-
-@pytest.fixture(params=[anthropic, openai], ids=["anthropic", "openai"])
-def make(request: pytest.FixtureRequest) -> Make:
-    return request.param  # type: ignore[no-any-return]
-
-
-def completion(
-    completer: Completer,
-    limits: Limits | None = None,
-    replies: Replies | None = None,
-    book: Book | None = None,
-    pauses: list[float] | None = None,
-) -> tuple[Completion, Budget]:
-    budget = Budget(limits or Limits(), book or Book(), FixedClock(0))
-    ledger, slept = replies or Replies(), pauses if pauses is not None else []
-    made = Completion(
-        completer, budget, ledger, night="n", role="optimizer", redact=Redacted, sleep=slept.append, max_output=100
-    )
-    return made, budget
-
-
-def spent(budget: Budget) -> object:
-    return budget.as_json()["tokens"]
-
 
 def test_an_answer_comes_back_and_its_reported_tokens_are_settled(make: Make, httpserver: HTTPServer) -> None:
     serve(httpserver, says("hello"))

@@ -1,0 +1,57 @@
+"""A completer for whoever plays a role: the one place that knows them all. Each is imported when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from skillopt_sleep.config.roles import COMPATIBLE, PLUGIN
+from skillopt_sleep.errors import ConfigError
+from skillopt_sleep.models.base import Completer
+from skillopt_sleep.models.choice import LOCAL, RECORDED, Part
+
+COMPLETERS: Final = ("anthropic", "openai", *COMPATIBLE, LOCAL)
+BUILT: Final = ("auto", RECORDED, *COMPLETERS)
+"""The backends of a night that there are. The others of the configuration come with their own work."""
+
+
+def completer_of(part: Part, folder: Path, environ: Mapping[str, str]) -> Completer | None:
+    """The model of a role, None where it has none. `folder` is where pulled models are.
+
+    Raises `ConfigError` for a backend that there is not, and for an address or an effort that is not let in;
+    `UsageError` where no model is named; `NotSignedIn`; `ModelError`.
+    """
+    backend = check_backend(part.backend)
+    if backend == RECORDED:
+        return None
+    if backend.startswith(PLUGIN):
+        from skillopt_sleep.models.others import model_plugin
+
+        return model_plugin(backend.removeprefix(PLUGIN)).made(part.named)
+    if backend == LOCAL:
+        from skillopt_sleep.models.local import LocalModel
+        from skillopt_sleep.models.pinned import model_file
+
+        return LocalModel(model_file(part.model, folder, part.role))
+    if backend == "anthropic":
+        from skillopt_sleep.models.anthropic import AnthropicCompleter
+
+        return AnthropicCompleter(part.named, base_url=part.base_url, key=part.key, effort=part.effort, environ=environ)
+    from skillopt_sleep.models.openai import OpenAICompleter
+    from skillopt_sleep.models.presets import PRESETS
+
+    return OpenAICompleter(
+        part.named, base_url=part.base_url, preset=PRESETS[backend], key=part.key, effort=part.effort, environ=environ
+    )
+
+
+def check_backend(backend: str) -> str:
+    """The backend itself. Raises `ConfigError` for one that this version does not have: none is taken for another."""
+    if backend not in BUILT and not backend.startswith(PLUGIN):
+        raise ConfigError(
+            f"this version has no backend {backend!r}",
+            where="models.backend",
+            remedy=f"There are {', '.join(BUILT)}, and {PLUGIN}NAME",
+        )
+    return backend
