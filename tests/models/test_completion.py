@@ -22,6 +22,7 @@ from tests.models.asking import Make, anthropic, completion, openai, spent
 from tests.models.ledgers import Book, Replies
 from tests.models.scripted import PATHS, fails, message, says, serve
 
+
 def test_an_answer_comes_back_and_its_reported_tokens_are_settled(make: Make, httpserver: HTTPServer) -> None:
     serve(httpserver, says("hello"))
     complete, budget = completion(make(httpserver))
