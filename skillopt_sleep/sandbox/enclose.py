@@ -4,8 +4,8 @@ A process of its own: `main(room, argv)` never returns. It moves into new namesp
 with loopback alone, names, IPC), puts together a root that holds a room and nothing else, forbids writing anywhere but
 there, gives up all privileges and becomes `argv`, as process 1.
 
-Landlock alone would not do: before its ninth version it lets a process talk to any socket that lies on the disk (of a
-container engine, of a session bus), and it never hid a name. In a root of our own there is none.
+Landlock alone would not do: it lets a process talk to any socket that lies on the disk, of a container engine or of a
+session bus (as far as its seventh version, the newest that was tried here), and hides no name. Our root has neither.
 """
 
 from __future__ import annotations

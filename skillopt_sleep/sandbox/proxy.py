@@ -24,6 +24,7 @@ MOST_HEAD = 1 << 16
 MOST_CONNECTIONS, MOST_VISITS = 64, 256
 PATIENCE_S = 30.0
 """For a head to arrive, and for a host to answer. A tunnel may be silent for as long as the command runs."""
+CLOSING_S = 2.0
 CHUNK = 1 << 16
 OTHERS = "(others)"
 MALFORMED = "no request to a proxy"
@@ -71,7 +72,7 @@ class Proxy:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         """Every connection ends here. A name that is still being looked up is not waited for."""
         self._loop.call_soon_threadsafe(self._over.set)
-        self._thread.join(PATIENCE_S)
+        self._thread.join(CLOSING_S)
 
     def visits(self) -> tuple[Visit, ...]:
         """What was asked for, each host, port and outcome once, in order of the first time."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,19 @@ def test_without_a_sandbox_nothing_is_run(tmp_path: Path) -> None:
     with pytest.raises(SandboxUnavailable, match=r"^missing: No such file"):
         Sandbox(MISSING).run(Command(argv=("touch", str(tmp_path / "ran")), folder=tmp_path))
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("walls", WAYS, ids=lambda walls: walls.name)
+def test_many_at_once_do_not_mix_and_leave_no_handle(walls: Walls, tmp_path: Path) -> None:
+    def run(n: int) -> tuple[int, bytes]:
+        said = Sandbox(walls).run(Command(argv=("sh", "-c", f"echo {n}; exit {n}"), folder=tmp_path))
+        return said.status, said.out
+
+    before = set(Path("/proc/self/fd").iterdir())
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(run, range(16))) == [(n, f"{n}\n".encode()) for n in range(16)]
+    assert set(Path("/proc/self/fd").iterdir()) <= before
 
 
 def test_a_command_without_hosts_brings_no_asyncio() -> None:

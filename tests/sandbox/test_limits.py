@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 
@@ -11,7 +12,7 @@ from tests.sandbox.shut import Shut, sleepers, wait_until
 
 pytestmark = [pytest.mark.sandbox]
 
-MARK = "31536043"
+MARK = f"31536043.{os.getpid()}"
 """Seconds that a process of ours would sleep: by them it is found."""
 STAYS = f"""
 import os, signal, sys

@@ -141,6 +141,12 @@ def test_a_mount_cannot_be_made_writable_again(shut: Shut) -> None:
     assert ran.status != 0
 
 
+def test_behind_our_own_walls_landlock_stands_too(shut: Shut) -> None:
+    """It forbids mounting, also to a root of one's own making; bubblewrap leaves that, which changes nothing outside."""
+    ran = shut("unshare", "--user", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "none", "/tmp")
+    assert (ran.status != 0) is (shut.walls == "namespaces")
+
+
 def test_no_key_of_the_environment_goes_in(shut: Shut) -> None:
     environ = {
         "OPENAI_API_KEY": "k1",
