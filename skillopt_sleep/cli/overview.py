@@ -27,6 +27,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "schedule": ("service", "Let the system start a night every night."),
     "daemon": ("service", "Stay, run a night every night, read new transcripts by day."),
     "doctor": ("begin", "Preconditions, each with a finding and a remedy."),
+    "model": ("model", "Get a small open model that runs on this machine."),
     "export": ("keep", "Evidence for others, in one file that `verify` checks."),
     "verify": ("keep", "Check all of the store, or an exported file."),
     "forget": ("keep", "Forget a session, or a text wherever it stands."),

@@ -12,7 +12,7 @@ from skillopt_sleep.cli.__main__ import run
 
 COMMANDS = (
     "", "init", "run", "harvest", "sessions", "tasks", "review", "adopt", "reject", "rollback", "status", "history",
-    "show", "train", "eval", "schedule install", "schedule remove", "schedule show", "daemon", "doctor",
+    "show", "train", "eval", "schedule install", "schedule remove", "schedule show", "daemon", "doctor", "model pull",
     "export", "verify", "forget", "prune", "backup", "gate aa", "gate power", "gate simulate", "config show",
 )  # fmt: skip
 

@@ -50,6 +50,7 @@ OPTIONS = {
     "schedule remove": "--systemd --cron --launchd",
     "schedule show": "--systemd --cron --launchd",
     "doctor": "--as-scheduled --fix",
+    "model pull": "--source",
     "export": "--proposal --force",
     "verify": "",
     "forget": "--match",
