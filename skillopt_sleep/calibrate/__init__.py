@@ -4,8 +4,21 @@ nothing."""
 from __future__ import annotations
 
 from skillopt_sleep.calibrate.coins import POPULATIONS, Edit
-from skillopt_sleep.calibrate.nightly import Calibrated, Repeats, nightly
+from skillopt_sleep.calibrate.kept import so_far
+from skillopt_sleep.calibrate.nightly import Calibrated, Itself, Repeats, nightly
 from skillopt_sleep.calibrate.operating import Row, Rule, operating
 from skillopt_sleep.calibrate.simulated import Season
 
-__all__ = ["POPULATIONS", "Calibrated", "Edit", "Repeats", "Row", "Rule", "Season", "nightly", "operating"]
+__all__ = [
+    "POPULATIONS",
+    "Calibrated",
+    "Edit",
+    "Itself",
+    "Repeats",
+    "Row",
+    "Rule",
+    "Season",
+    "nightly",
+    "operating",
+    "so_far",
+]

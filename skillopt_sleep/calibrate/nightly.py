@@ -31,6 +31,14 @@ class Repeats:
 
 
 @dataclass(frozen=True, slots=True)
+class Itself:
+    """What a night's real A/A said: a text against itself in fresh attempts."""
+
+    night: str
+    accepted: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Calibrated:
     """The A/A process over past nights; `faults` are nights whose repeats were identical to the byte."""
 
@@ -39,15 +47,18 @@ class Calibrated:
 
 
 def nightly(
-    nights: Sequence[Repeats], mode: Literal["proof", "strict"], alpha: float, metric: Metric = HARD
+    nights: Sequence[Repeats | Itself], mode: Literal["proof", "strict"], alpha: float, metric: Metric = HARD
 ) -> Calibrated:
-    """One comparison a night, under the gate that decides at night: its level is `alpha`.
+    """One comparison after another, in order of time, under the gate that decides at night: its level is `alpha`.
 
     `proof` gathers evidence over nights as a trial does, and begins anew where a trial would end.
     """
     state, faults = Calibration(alpha), []
     trial = _PseudoTrial(mode, alpha, metric)
     for night in nights:
+        if isinstance(night, Itself):
+            state = state.after(accepted=night.accepted)
+            continue
         if cache_fault(night.runs):
             faults.append(night.night)
         if (yes := trial.next(night)) is not None:

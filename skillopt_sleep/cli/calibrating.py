@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
-from skillopt_core.gate import Metric, binomial_interval, units_for
+from skillopt_core.gate import binomial_interval, units_for
 from skillopt_core.gate import power as detectable
-from skillopt_sleep.calibrate import Repeats, Rule, Season, nightly, operating
+from skillopt_sleep.calibrate import Rule, Season, operating, so_far
 from skillopt_sleep.cli.common import Call
 from skillopt_sleep.cli.making import the_store
 from skillopt_sleep.config.model import Gate
 from skillopt_sleep.errors import UsageError
 from skillopt_sleep.store.mining import task_documents
-from skillopt_sleep.store.repeats import live_runs, tokens_an_attempt
+from skillopt_sleep.store.repeats import tokens_an_attempt
 from skillopt_sleep.world import chosen_backend
 
 ASKED_EFFECTS: Final = (0.40, 0.25, 0.15, 0.10)
@@ -26,10 +26,8 @@ def aa(call: Call) -> None:
     if config.mode == "off":
         raise UsageError("the gate is off: there is nothing to calibrate", where="gate.mode", remedy="proof or strict")
     alpha = config.trial_alpha if config.mode == "proof" else config.alpha
-    metric = Metric(config.metric, config.mixed_weight)
     with the_store(call, read_only=True) as store:
-        nights = [Repeats(one.night, one.skill, one.runs) for one in live_runs(store)]
-    found = nightly(nights, config.mode, alpha, metric)
+        found = so_far(store, config)
     state = found.state
     for night in found.faults:
         call.view.warn(f"{night}: repeats of a noisy agent are identical to the byte, which points to a cache")

@@ -27,4 +27,5 @@ def sleep(world: World) -> NightReport:
                         night.practise(project, subject)  # the optimizer and its gate, one rule a fact
                 night.stage(project)
                 night.watch_adopted(project)
+                night.watch_gate(project)
         return night.report()

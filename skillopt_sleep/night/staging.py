@@ -53,17 +53,18 @@ def practised(one: Subject, live: Skill, evolution: Evolution) -> Practised:
     if step is None or step.verdict is None:
         out = evolution.stopped == "budget"
         why = "the budget was out" if out else "nothing was tried"
-        return Practised(_planned(one), Verdict(Outcome.ABSTAIN, why, needs=why), live.digest, "", "dropped", why, out)
+        verdict = Verdict(Outcome.ABSTAIN, why, needs=why)
+        return Practised(planned_edit(one), verdict, live.digest, "", "dropped", why, out)
     if step.patch.edits:
         candidate = step.candidate.digest if step.candidate else live.digest
         return Practised(step.patch.edits[0], step.verdict, live.digest, candidate)
-    lost = next(iter(step.patch.refused), None) or Refused(_planned(one), "the critic phrased nothing", "dropped")
+    lost = next(iter(step.patch.refused), None) or Refused(planned_edit(one), "the critic phrased nothing", "dropped")
     return Practised(lost.edit, step.verdict, live.digest, "", lost.kind, lost.why)
 
 
 def remembered(one: Subject, live: Skill, rejected: Sequence[Rejection]) -> Rejection | None:
     """What is remembered of these words on this very text; where they would go follows from the two."""
-    said = normalised(_planned(one).text)
+    said = normalised(planned_edit(one).text)
     return next((row for row in rejected if row.skill == live.digest and normalised(row.text) == said), None)
 
 
@@ -71,7 +72,7 @@ def tried_before(one: Subject, live: Skill, before: Rejection) -> Practised:
     """A rule whose edit was paid for and given up on this very text: refused before anything is attempted."""
     why = f"tried before on this text ({before.outcome}): {before.reason}"
     verdict = Verdict(Outcome.NO_CHANGE, why, needs="another live text, or another wording")
-    return Practised(_planned(one), verdict, live.digest, "", "refused", why)
+    return Practised(planned_edit(one), verdict, live.digest, "", "refused", why)
 
 
 def unchecked(one: Subject, live: Skill) -> Practised:
@@ -82,10 +83,10 @@ def unchecked(one: Subject, live: Skill) -> Practised:
         evidence="recorded",
         needs="your judgement",
     )
-    return Practised(_planned(one), verdict, live.digest, "")
+    return Practised(planned_edit(one), verdict, live.digest, "")
 
 
-def _planned(one: Subject) -> Edit:
+def planned_edit(one: Subject) -> Edit:
     """The edit as it would have been made."""
     if one.edit is not None:
         return one.edit

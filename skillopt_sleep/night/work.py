@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from skillopt_core.gate import Recurrence
 from skillopt_core.memory import Rejection
 from skillopt_core.protocols import Screen
-from skillopt_core.types import Evolution, Skill, Step
+from skillopt_core.types import Evolution, Skill, Step, Verdict
+from skillopt_sleep.calibrate import Calibrated
 from skillopt_sleep.critics.grammar import parse, subject
 from skillopt_sleep.critics.preferences import from_preference
 from skillopt_sleep.domain.frictions import Friction, Pattern
@@ -20,7 +22,7 @@ from skillopt_sleep.domain.world import Replays, World
 from skillopt_sleep.mine import Mined, episodes_of, mine
 from skillopt_sleep.mine.kinds import is_kind
 from skillopt_sleep.mine.tasks import recurrence, recurrence_of_kind, shown_by
-from skillopt_sleep.night import records
+from skillopt_sleep.night import calibration, records
 from skillopt_sleep.night.health import skill_is_sound, spent_much
 from skillopt_sleep.night.journal import Journal
 from skillopt_sleep.night.kinds import kinds_in
@@ -29,6 +31,7 @@ from skillopt_sleep.night.plan import kinds as of_kinds
 from skillopt_sleep.night.projects import Project, in_code_bases
 from skillopt_sleep.night.staging import (
     Practised,
+    planned_edit,
     practised,
     remembered,
     stage_document,
@@ -54,6 +57,7 @@ class Night:
     _results: list[tuple[Subject, Practised]] = field(default_factory=list)
     _agent: Replays | None = None
     _screen: Screen | None = None
+    _known: Calibrated | None = None
     _patterns: Sequence[Pattern] = ()
 
     def harvest(self) -> None:
@@ -78,6 +82,8 @@ class Night:
         self._patterns = found.patterns
         self._agent = self.world.replays(project.episodes)
         self._screen = self.world.screen(self._preferences(), project.episodes)
+        self._known = calibration.of_gate(self.world, self._agent)
+        self.tally.warnings += [line for line in calibration.said(self._known) if line not in self.tally.warnings]
         return found
 
     def plan(self, project: Project, found: Mined) -> list[Subject]:
@@ -130,6 +136,18 @@ class Night:
                 self.tally.watch += found
                 self.tally.warnings += alarms(found)
 
+    def watch_gate(self, project: Project) -> None:
+        """Where a noisy agent attempts: once a week the gate is asked about a text and itself."""
+        world, agent = self.world, self._agent
+        keeps = world.as_of_ms is None and not world.dry_run and world.config.gate.mode != "off"
+        if agent is None or agent.deterministic or not keeps or calibration.halted(self._known):
+            return
+        live = live_skill(world, documents(project.name)["skill"])
+        key = f"a/a {project.name}"
+        if calibration.due(world):
+            work = partial(calibration.compare_with_itself, world, self.journal.id, agent, live, project.episodes)
+            self.journal.step("watch", key, Verdict, work)
+
     def report(self) -> NightReport:
         """The morning's report, on disk and in the journal. Raises the first error of a skill, if any failed."""
         self.tally.warnings.extend(spent_much(self.world, self.journal.id))
@@ -162,7 +180,7 @@ class Night:
             cut_ms=one.cut_ms,
             until_ms=self.world.clock.now_ms(),
             shown_by=shown_by(one.pattern) if one.pattern else {},
-            edit=one.edit,
+            edit=planned_edit(one) if calibration.halted(self._known) else one.edit,  # nothing is worth an attempt
             recurrence=self._recurrence(project, one),
         )
         return practise(
@@ -172,7 +190,7 @@ class Night:
             self.world.attempter(),
             records.attempts(self.world.store, self.journal.id, self.world.redactor),
             self.world.critic(_by_episode(one)),
-            self.world.gate,
+            calibration.guarded(self.world, self._known),
             screen=self._screen or self.world.screen(self._preferences(), project.episodes),
             observer=Quiet(),
             preferences=self.world.config.preferences.rules,

@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
 from sqlalchemy import select
 
-from skillopt_core.types import Score, Trajectory
+from skillopt_core.gate.aa import accepted
+from skillopt_core.types import Outcome, Score, Trajectory, Verdict
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.schema.training import attempt, comparison
+
+AGAINST_ITSELF: Final = "a/a"
+"""Family of comparisons of a text with itself, and how the comparison of their attempts begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,20 +25,44 @@ class LiveRuns:
     night: str
     skill: str
     runs: tuple[Trajectory, ...]
+    at_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AgainstItself:
+    """A comparison of a text with itself in fresh attempts; `accepted` None where it came to nothing."""
+
+    night: str
+    accepted: bool | None
+    at_ms: int
 
 
 def live_runs(store: Store) -> Sequence[LiveRuns]:
     """By night and text, the oldest night first; what a deterministic agent did says nothing and is left out."""
     measured = select(comparison.c.night, comparison.c.a).where(comparison.c.deterministic == 0).distinct().subquery()
     same = (measured.c.night == attempt.c.night) & (measured.c.a == attempt.c.skill)
-    wanted = select(attempt).join(measured, same).where(attempt.c.status == "done").order_by(attempt.c.id)
+    own = attempt.c.comparison.not_like(f"{AGAINST_ITSELF}%")
+    wanted = select(attempt).join(measured, same).where(attempt.c.status == "done", own).order_by(attempt.c.id)
+    first: dict[tuple[str, str, str], int] = {}
     found: dict[tuple[str, str, str], list[Trajectory]] = {}
     for row in store.rows(wanted):
         said = row.trajectory.hex() if row.trajectory else ""
         score = Score(row.hard, row.soft, objectives=json.loads(row.objectives))
         run = Trajectory(row.task, row.draw, row.skill, score, said)
-        found.setdefault((row.night, row.comparison, row.skill), []).append(run)
-    return [LiveRuns(night, skill, tuple(runs)) for (night, _, skill), runs in found.items()]
+        named = (row.night, row.comparison, row.skill)
+        found.setdefault(named, []).append(run)
+        first.setdefault(named, row.at_ms)
+    return [LiveRuns(named[0], named[2], tuple(runs), first[named]) for named, runs in found.items()]
+
+
+def against_itself(store: Store) -> Sequence[AgainstItself]:
+    """The comparisons of a text with itself, the oldest first."""
+    wanted = select(comparison).where(comparison.c.family == AGAINST_ITSELF).order_by(comparison.c.ended_ms)
+    return [AgainstItself(row.night, _accepted(row), row.ended_ms) for row in store.rows(wanted)]
+
+
+def _accepted(row: Any) -> bool | None:
+    return accepted(Verdict(Outcome(row.verdict), row.why, pairs=row.pairs))
 
 
 def tokens_an_attempt(store: Store) -> float | None:

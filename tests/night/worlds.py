@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from skillopt_core.gate import EvidenceGate, Recurrence
@@ -54,6 +55,21 @@ class Contrary(Obedient):
         self.asked += len(tasks)
         hard = float("- " not in skill.text)
         return [Trajectory(t.id, draw, skill.digest, Score(hard, hard)) for t, draw in zip(tasks, draws, strict=True)]
+
+
+class Coin(Obedient):
+    """A noisy agent that does well on every second attempt, whatever the skill says."""
+
+    deterministic = False
+
+    def attempt(self, tasks: Sequence[Task], skill: Skill, draws: Sequence[int]) -> Sequence[Trajectory | Missing]:
+        self.asked += len(tasks)
+        return [self._attempt(task, skill, draw) for task, draw in zip(tasks, draws, strict=True)]
+
+    def _attempt(self, task: Task, skill: Skill, draw: int) -> Trajectory:
+        random = Random(f"{task.id} {task.unit} {skill.digest} {draw}")
+        hard = float(random.random() < 0.5)
+        return Trajectory(task.id, draw, skill.digest, Score(hard, hard), f"{task.id} {random.random()}")
 
 
 @dataclass
