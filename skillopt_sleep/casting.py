@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,17 @@ from skillopt_core.critic import ModelCritic
 from skillopt_core.types import Missing, Score, Skill, Task
 from skillopt_sleep.agents.answering import AnsweringAgent
 from skillopt_sleep.agents.chat import ChatAgent, ChatSettings
+from skillopt_sleep.agents.native import (
+    LINES,
+    NativeAgent,
+    NativeSettings,
+    Theirs,
+    beside_digest,
+    folder_of,
+    program_of,
+    run_plainly,
+    version_of,
+)
 from skillopt_sleep.agents.others import further_agents
 from skillopt_sleep.agents.simulated import SimulatedAgent
 from skillopt_sleep.checks import BUILT_IN, Need
@@ -23,11 +36,14 @@ from skillopt_sleep.critics.simulated import Quality, SimulatedCritic
 from skillopt_sleep.domain.answers import Answer
 from skillopt_sleep.domain.health import thresholds
 from skillopt_sleep.errors import ConfigError, UsageError
+from skillopt_sleep.log import one_line
 from skillopt_sleep.models.local import LocalModel
+from skillopt_sleep.replay.workspace import Start, lay_out
 from skillopt_sleep.train.cast import Attempter, Cast
 from skillopt_sleep.train.loading import Judges
 from skillopt_sleep.train.misses import remembered
 from skillopt_sleep.train.rows import LoadedTask
+from skillopt_sleep.train.runfolder import read_skill
 from skillopt_sleep.world import LocalWorld
 
 if TYPE_CHECKING:
@@ -42,22 +58,28 @@ OFFERED = frozenset({Need.TOOLS})
 """What the simulated agent has beside words: calls of tools; no folder and no judge."""
 
 
-def attempter(config: Config, recipe: Recipe) -> Attempter:
-    """Who attempts tasks of one's own. Raises `ConfigError` where nobody is named who could."""
+def attempter(config: Config, recipe: Recipe, skills: Iterable[Path] = (), hidden: Iterable[Path] = ()) -> Attempter:
+    """Who attempts tasks of one's own. Raises `ConfigError` where nobody is named who could.
+
+    `skills` are the files of the skills in question, the trained one first: what stands beside them may come along.
+    `hidden` is what no agent may see: `UsageError` where it would come along.
+    """
     models = config.models
     backend = models.target_backend or models.backend
     if backend.startswith(PLUGIN):
         return _brought(backend.removeprefix(PLUGIN), models.target, recipe.seed)
     if backend == LOCAL:
         return _local(models.target, recipe.seed)
+    if backend in LINES:
+        return _native(config, backend, models.target, tuple(skills), tuple(hidden))
     if backend != SIMULATED:
         raise ConfigError(
             f"nobody attempts tasks with the backend {backend!r} yet",
             where="models.target_backend" if models.target_backend else "models.backend",
-            remedy="Take --backend simulated, local or a plugin; agents and other models come with native replay",
+            remedy=f"Take --backend simulated, local, {', '.join(LINES)} or a plugin",
         )
     if models.target is not None:
-        remedy = "Leave it out: models as targets come with native replay"
+        remedy = "Leave it out, or take --backend local, claude, codex or copilot"
         raise UsageError("the simulated agent has no model", where="models.target", remedy=remedy)
     agent = SimulatedAgent(_judged, seed=recipe.seed, obedience=recipe.simulated_obedience)
     settings = f"seed {recipe.seed}, obedience {recipe.simulated_obedience:g}"
@@ -74,6 +96,38 @@ def _local(model: str | None, seed: int) -> Attempter:
     settings = f"{file.stat().st_size} bytes, temperature {asked.temperature:g}, {asked.max_output} tokens, seed {seed}"
     named = {"name": "chat", "version": "1", "model": opened.model, "settings": settings}
     return Attempter(ChatAgent(opened, _judged, asked), named, offers=frozenset())
+
+
+def _native(
+    config: Config, backend: str, model: str | None, skills: tuple[Path, ...], hidden: tuple[Path, ...]
+) -> Attempter:
+    """A real agent's command line, each attempt in rooms of its own. Raises `ConfigError` where it is not there."""
+    theirs = Theirs(Path.home(), os.environ)
+    command = program_of(backend, {str(name): words for name, words in config.agents.commands.items()}, theirs)
+    seconds = config.agents.timeout_minutes * 60
+    beside = {read_skill(file).digest: folder for file in reversed(skills) if (folder := folder_of(file))}
+    own = folder_of(skills[0]) if skills else None
+    for folder, path in product(beside.values(), hidden):
+        if path.resolve().is_relative_to(folder):
+            why = "lies in the folder of the skill, all of which the agent is given"
+            raise UsageError(why, where=one_line(str(path)), remedy="Keep tasks and runs in another folder")
+    settings = NativeSettings(
+        command, model, seconds, config.agents.parallel, beside=lambda skill: beside.get(skill.digest, own)
+    )
+    agent = NativeAgent(LINES[backend], settings, theirs, _judged, _lay_out, run=run_plainly)
+    version = version_of(command, os.environ.get("PATH", os.defpath), run_plainly)
+    files = "".join(f", files {beside_digest(folder)[:16]}" for folder in dict.fromkeys(beside.values()))
+    named = {"name": backend, "version": version, "settings": f"{seconds:g} s{files}"}
+    return Attempter(
+        agent,
+        named | ({"model": model} if model else {}),
+        batch=settings.at_once,
+        offers=frozenset({Need.TOOLS, Need.FILES}),
+    )
+
+
+def _lay_out(task: Task, folder: Path) -> None:
+    lay_out(Start(files=_start(task)), folder, os.environ.get("PATH", os.defpath))
 
 
 def _brought(name: str, model: str | None, seed: int) -> Attempter:
@@ -106,8 +160,9 @@ def editor(world: LocalWorld, recipe: Recipe) -> str:
 
 
 def cast(
-    world: LocalWorld, run: str, folder: RunFolder, recipe: Recipe, skill: Skill, tasks: Iterable[LoadedTask]
-) -> Cast:
+    world: LocalWorld, run: str, folder: RunFolder, recipe: Recipe, skill: Skill, tasks: Iterable[LoadedTask],
+    player: Attempter | None = None,
+) -> Cast:  # fmt: skip
     """Who takes part in a run. Replies are kept in its folder, what they cost in the world's store.
 
     No edit may quote what the checks of any of the tasks look for, or what a single task names.
@@ -126,7 +181,7 @@ def cast(
     grounds = Grounds(literals=frozenset(secrets), entities=entities)
     screen = StrictScreen(grounds, is_secret=lambda text: world.redactor.redact(text) != text)
     return Cast(
-        attempter(world.config, recipe), critic, screen, editor(world, recipe), world.budget(run),
+        player or attempter(world.config, recipe), critic, screen, editor(world, recipe), world.budget(run),
         thresholds(world.config.health),
     )  # fmt: skip
 

@@ -32,6 +32,7 @@ from skillopt_sleep.train.splits import Tasks, split, twins
 
 if TYPE_CHECKING:
     from skillopt_sleep.config import Config
+    from skillopt_sleep.train.cast import Attempter
     from skillopt_sleep.train.rows import LoadedTask
     from skillopt_sleep.world import LocalWorld
 
@@ -53,27 +54,32 @@ class Chosen:
         base = recipes.configured(config.gate, config.reward)
         return recipes.resolve(self.recipe, self.settings, self.recipe_options, base)
 
+    def player(self, config: Config, recipe: Recipe, out: Path, against: Path | None = None) -> Attempter:
+        """Who attempts. Raises `UsageError` where what comes along with a skill would show an agent the checks."""
+        skills = [self.skill, *filter(None, [against])]
+        return casting.attempter(config, recipe, skills, hidden=filter(None, [self.tasks, self.audit, out]))
+
 
 def train_skill(call: Call, chosen: Chosen, out: Path | None) -> None:
     """One training run from start to exit code. Raises `BudgetTooSmall`, `NeedsPerson`, …"""
     config = configured(call, chosen.options)
     recipe, skill = chosen.resolved(config), read_skill(chosen.skill)
-    offered = casting.attempter(config, recipe).offers  # nothing is made where nobody could attempt
-    tasks = _loaded(call, chosen, recipe, offered)
+    player = chosen.player(config, recipe, out or call.home.root)  # nothing is made where nobody could attempt
+    tasks = _loaded(call, chosen, recipe, player.offers)
     clock = SystemClock()
     with the_store(call) as store, open_log(call.home, scrub=None):
         with call.view.progress("training") as step:
             world = make_world(call, config, store, Shown(step, call.view.note), loose=(chosen.tasks,))
-            identity = _identity(config, recipe, skill, tasks, casting.editor(world, recipe))
+            identity = _identity(config, recipe, skill, tasks, player, casting.editor(world, recipe))
             run = run_id(identity)
             path = (out or call.home.root / "train" / run).absolute()
             with opened(path, identity, recipe.as_yaml(), clock) as folder:
                 if folder.begun:
                     call.view.note(f"going on in {path}")
-                training = _trained(world, run, folder, recipe, skill, tasks)
+                training = _trained(world, run, folder, recipe, skill, tasks, player)
                 lines = folder.lines
-                write(folder.report, report_page(training, _head(run, chosen, recipe, world, skill), lines))
-        document = train_document(training, path, lines, simulated=_simulated(config, recipe))
+                write(folder.report, report_page(training, _head(run, chosen, recipe, world, skill, player), lines))
+        document = train_document(training, path, lines, simulated=player.simulated)
         if (problem := what_it_wants(training)) is not None and call.as_json:
             raise problem.beside(document)
         _show_training(call, training, document)
@@ -85,7 +91,7 @@ def score_skill(call: Call, chosen: Chosen, against: Path | None, models: Sequen
     """`eval`: one row a target."""
     recipe, skill = chosen.resolved(configured(call, chosen.options)), read_skill(chosen.skill)
     other = read_skill(against) if against is not None else None
-    players = [casting.attempter(_with_target(call, chosen, model), recipe) for model in models]
+    players = [chosen.player(_with_target(call, chosen, model), recipe, call.home.root, against) for model in models]
     judges, said = casting.judges(frozenset.intersection(*(player.offers for player in players)))
     loaded = load(chosen.tasks, judges)
     for line in (*said, *warnings_of(loaded)):
@@ -139,22 +145,26 @@ def _loaded(call: Call, chosen: Chosen, recipe: Recipe, offered: frozenset[Need]
     return tasks
 
 
-def _trained(world: LocalWorld, run: str, folder: RunFolder, recipe: Recipe, skill: Skill, tasks: Tasks) -> Training:
-    players = casting.cast(world, run, folder, recipe, skill, tasks.all)
+def _trained(
+    world: LocalWorld, run: str, folder: RunFolder, recipe: Recipe, skill: Skill, tasks: Tasks, player: Attempter
+) -> Training:
+    players = casting.cast(world, run, folder, recipe, skill, tasks.all, player)
     return train(
         skill, tasks.task_set(), recipe, players, folder,
         redact=world.redactor.redact, clock=world.clock, progress=world.progress,
     )  # fmt: skip
 
 
-def _identity(config: Config, recipe: Recipe, skill: Skill, tasks: Tasks, editor: str) -> dict[str, Any]:
+def _identity(
+    config: Config, recipe: Recipe, skill: Skill, tasks: Tasks, player: Attempter, editor: str
+) -> dict[str, Any]:
     """What a run is of: everything that its result depends on, and nothing of what it may cost."""
     return {
         "format": 1,
         "skill": {"name": skill.name, "digest": skill.digest},
         "tasks": {name: _digest(getattr(tasks, name), tasks) for name in ("train", "gate", "audit")},
         "recipe": recipe.model_dump(mode="json"),
-        "target": dict(casting.attempter(config, recipe).named),
+        "target": dict(player.named),
         "optimizer": {"name": editor, "max_output": config.models.max_output},
     }
 
@@ -175,8 +185,7 @@ def _digest(part: Sequence[LoadedTask], tasks: Tasks) -> str:
     return hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest()
 
 
-def _head(run: str, chosen: Chosen, recipe: Recipe, world: LocalWorld, skill: Skill) -> Head:
-    player = casting.attempter(world.config, recipe)
+def _head(run: str, chosen: Chosen, recipe: Recipe, world: LocalWorld, skill: Skill, player: Attempter) -> Head:
     return Head(
         run=run,
         skill=skill.name,
@@ -190,10 +199,6 @@ def _head(run: str, chosen: Chosen, recipe: Recipe, world: LocalWorld, skill: Sk
 
 def _with_target(call: Call, chosen: Chosen, model: str | None) -> Config:
     return configured(call, {**chosen.options, "models.target": (model, "--target-model")})
-
-
-def _simulated(config: Config, recipe: Recipe) -> bool:
-    return casting.attempter(config, recipe).simulated
 
 
 def _show_training(call: Call, training: Training, document: Mapping[str, object]) -> None:

@@ -16,7 +16,10 @@ Recipes = Annotated[Path | None, typer.Option("--recipe", help="A recipe.", meta
 Settings = Annotated[list[str] | None, typer.Option("--set", help="One key of the recipe.", metavar="K=V")]
 Backend = Annotated[
     str | None,
-    typer.Option(help="simulated, local, plugin:NAME; for who edits also anthropic, openai, ….", metavar="B"),
+    typer.Option(
+        help="simulated, local, claude, codex, copilot, plugin:NAME; for who edits also anthropic, openai, ….",
+        metavar="B",
+    ),
 ]
 
 KEYS = {

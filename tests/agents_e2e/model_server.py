@@ -4,8 +4,9 @@
 
 SCRIPT is a JSON object: for each phrase the steps of a task, one for each request of it. The task at hand is the one
 whose phrase stands in the last user text that has any; its step is the number of tool results since. A step is
-`{"text": WORDS}`, `{"shell": COMMAND}` (the agent's own shell tool, whatever its name) or `{"tool": NAME, "arguments":
-{…}}`; the last one repeats. `SPAWNED` in a step's arguments becomes the id of the sub-agent that was started last. A
+`{"text": WORDS}`, `{"shell": COMMAND}` (the agent's own shell tool, whatever its name), `{"tool": NAME, "arguments":
+{…}}`, or `{"if": TEXT, "then": STEP, "else": STEP}`, for a model that does something once it was shown a text; the last
+one repeats. `SPAWNED` in a step's arguments becomes the id of the sub-agent that was started last. A
 request without a phrase or without tools (a title, a probe) gets the text "ok".
 
 Each answer's tokens are unlike any other's. LOG gets a line for each request: what was asked, and what it was given.
@@ -82,6 +83,14 @@ def conversation(body: Json) -> Iterator[str | None]:
             yield from texts_of(content)
 
 
+def said_of(value: Any) -> str:
+    """All texts of a request, tool results among them."""
+    if isinstance(value, str):
+        return value
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return "\n".join(map(said_of, inner))
+
+
 class Script:
     """What the model says. `serial` numbers its answers."""
 
@@ -106,6 +115,8 @@ class Script:
         tools = list(tool_names(body.get("tools") or ()))
         steps = self.tasks.get(task) if tools else None
         step = steps[min(number, len(steps) - 1)] if steps else {"text": "ok"}
+        if "if" in step:
+            step = step["then" if step["if"] in said_of(body) else "else"]
         call = None
         if "shell" in step:
             name = next(name for name in SHELLS if name in tools)
