@@ -1,25 +1,36 @@
-"""A budget that cannot be overrun: tokens, calls, money and minutes are reserved before each call and settled after.
+"""A budget that cannot be overrun: tokens, calls, money and minutes are set aside before each call and settled after.
 
-A reservation is an upper bound (every token is at least one byte of UTF-8, and the output is capped by the request), so
-that the sum of what was settled and what is still in the air never passes the limit. Usage that is absent, zero or
-impossible is replaced by an estimate, and the night says that its figure is not exact.
+Two figures are kept of each call. What it **took** is what was reported, where that can be true, else an estimate, and
+the night says that its figure is not exact. What **counts** against a limit is never less than what the texts that went
+by most likely come to (tokens.py): a report that says too little buys nothing. Before the call the most that it can
+take counts, so that what was worked for and what is still in the air never pass a limit.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from skillopt_core.protocols import Exhausted
 from skillopt_sleep.clock import Clock
-from skillopt_sleep.domain.ledgers import SpendLedger
+from skillopt_sleep.domain.ledgers import Spend, SpendLedger
 from skillopt_sleep.errors import ConfigError
+from skillopt_sleep.prices import FREE, Price
+from skillopt_sleep.tokens import Size, size_of
 
-MESSAGE_OVERHEAD = 64
+__all__ = ["Budget", "Limits", "Price", "Reservation", "Usage", "month_began_ms", "most_tokens"]
+
+MESSAGE_OVERHEAD: Final = 64
 """Tokens that a provider adds around one message (roles, separators): more than any documented today."""
+LONGEST_PREFACE: Final = 65_536
+"""Tokens that a server can put before a prompt by itself; a report of more than that cannot be true."""
+MARGIN: Final = 1.25
+"""How much denser than any prompt so far the next one may be for a model's tokenizer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +53,19 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
-    """US dollars for a million tokens of input and of output."""
-
-    input: float
-    output: float
-
-
-@dataclass(frozen=True, slots=True)
 class Reservation:
+    """What was set aside for one call: tokens of `prompt` and `output`, and dollars. `size` is that of the prompt."""
+
     row: int
-    tokens: int
-    usd: float
+    model: str
+    size: Size
     prompt: int
     output: int
+    usd: float
+
+    @property
+    def tokens(self) -> int:
+        return self.prompt + self.output
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +78,7 @@ class Usage:
 
 def most_tokens(prompt: str) -> int:
     """An upper bound of the tokens of a prompt: its UTF-8 bytes, and the wrapping of one message."""
-    return len(prompt.encode("utf-8", "surrogatepass")) + MESSAGE_OVERHEAD
+    return size_of(prompt).most + MESSAGE_OVERHEAD
 
 
 def month_began_ms(now_ms: int, zone: str) -> int:
@@ -77,8 +87,35 @@ def month_began_ms(now_ms: int, zone: str) -> int:
     return int(now.replace(day=1, hour=0, minute=0, second=0, microsecond=0).timestamp() * 1000)
 
 
+@dataclass
+class _Learnt:
+    """What a model's reports have shown: tokens for each that was likely, and what its server puts before a prompt."""
+
+    ratio: float | None = None
+    preface: int = 0
+
+    def bound(self, size: Size) -> int:
+        """Tokens that no prompt of this size passes, for all that is known of the server."""
+        return size.most + MESSAGE_OVERHEAD + self.preface
+
+    def most(self, size: Size) -> int:
+        """The most tokens that the next prompt can be: at its bytes until something is known, then at the ratio."""
+        if self.ratio is None:
+            return self.bound(size)
+        likely = math.ceil((size.likely + MESSAGE_OVERHEAD) * max(1.0, self.ratio * MARGIN))
+        return min(likely + self.preface, self.bound(size))
+
+    def learn(self, size: Size, reported: int) -> None:
+        before = max(self.preface, reported - size.most - MESSAGE_OVERHEAD)
+        self.ratio = max(self.ratio or 0.0, (reported - before) / (size.likely + MESSAGE_OVERHEAD))
+        self.preface = before
+
+
 class Budget:
-    """One night's budget. Thread-safe; what was spent before a restart is read from the ledger."""
+    """One night's budget. Thread-safe; what was spent before a restart is read from the ledger.
+
+    `prices` are those of the models that may be asked; one that is not among them is refused where dollars are limited.
+    """
 
     def __init__(
         self,
@@ -95,7 +132,8 @@ class Budget:
         self._prices = prices or {}
         self._began_ms = clock.now_ms() if began_ms is None else began_ms
         self._lock = threading.Lock()
-        self._tokens, self._calls, self._usd, self._exact = ledger.spent()
+        self._learnt: dict[str, _Learnt] = {}
+        self._calls, self._spent = ledger.spent()
 
     @property
     def seconds(self) -> float:
@@ -106,92 +144,118 @@ class Budget:
         with self._lock:
             return self._shortage(tokens, calls, 0.0) is None
 
-    def reserve(self, role: str, model: str, prompt: int, output: int) -> Reservation:
-        """Set aside the most that one call can take. Raises `Exhausted` where that would pass a limit."""
-        usd = self._price(model, prompt, output)
+    def reserve(self, role: str, model: str, prompt: str, output: int) -> Reservation:
+        """Set aside the most that one call can take: the prompt at the model's learnt ratio, and `output` tokens.
+
+        Raises `Exhausted` where that would pass a limit, `ConfigError` where dollars are limited and it has no price.
+        """
+        size, price = size_of(prompt), self._price(model)
         with self._lock:
-            if shortage := self._shortage(prompt + output, 1, usd):
+            tokens = self._learnt.get(model, _Learnt()).most(size)
+            usd = price.of(tokens, output)
+            if shortage := self._shortage(tokens + output, 1, usd):
                 raise Exhausted(shortage)
-            row = self._ledger.reserve(role, prompt + output, usd)
-            self._tokens += prompt + output
             self._calls += 1
-            self._usd += usd
-        return Reservation(row, prompt + output, usd, prompt, output)
+            self._spent = self._spent.plus(Spend.whole(tokens + output, usd))
+        row = self._ledger.reserve(role, tokens + output, usd)  # outside of the lock: those of others are written along
+        return Reservation(row, model, size, tokens, output, usd)
 
-    def settle(self, reservation: Reservation, model: str, usage: Usage | None, reply: str = "") -> None:
-        """Replace a reservation by what the call took, as reported where that is possible, else as estimated."""
-        (prompt, output), exact = _plausible(reservation, usage, reply)
-        self._settle(reservation, prompt + output, self._price(model, prompt, output), exact=exact)
+    def settle(self, held: Reservation, usage: Usage | None, reply: str = "") -> int:
+        """Replace a reservation by what the call took, as reported where that can be true, else as estimated.
 
-    def release(self, reservation: Reservation) -> None:
+        `reply` is all that the model wrote. Returns the tokens that count for the call.
+        """
+        prompt = self._prompt_side(held, usage.input if usage else None)
+        output = _output_side(held, usage.output if usage else None, size_of(reply))
+        price = self._price(held.model)
+        spend = Spend(
+            prompt.took + output.took,
+            price.of(prompt.took, output.took),
+            prompt.exact and output.exact,
+            prompt.counts + output.counts,
+            price.of(prompt.counts, output.counts),
+        )
+        self._settle(held, spend)
+        return spend.counts
+
+    def release(self, held: Reservation) -> None:
         """Give a reservation back: nobody worked for it."""
-        self._settle(reservation, 0, 0.0, exact=True)
+        self._settle(held, Spend())
 
-    def forfeit(self, reservation: Reservation) -> None:
+    def forfeit(self, held: Reservation) -> None:
         """Leave a reservation spent: it may have been worked for in full, and nobody says how much."""
-        self._settle(reservation, reservation.tokens, reservation.usd, exact=False)
+        self._settle(held, Spend.whole(held.tokens, held.usd))
 
     def as_json(self) -> dict[str, object]:
         """The `budget` object of cli.md."""
         with self._lock:
+            spent = self._spent
             return {
-                "tokens": {"limit": self.limits.tokens, "spent": self._tokens, "exact": self._exact},
+                "tokens": {"limit": self.limits.tokens, "spent": spent.tokens, "exact": spent.exact},
                 "calls": {"limit": self.limits.calls, "spent": self._calls},
-                "usd": {"limit": self.limits.usd, "spent": round(self._usd, 6) if self._prices else None},
+                "usd": {"limit": self.limits.usd, "spent": round(spent.usd, 6) if self._prices else None},
                 "seconds": {"limit": self.limits.seconds, "spent": round(self.seconds, 3)},
             }
 
-    def _settle(self, reservation: Reservation, tokens: int, usd: float, *, exact: bool) -> None:
+    def _settle(self, held: Reservation, spend: Spend) -> None:
+        self._ledger.settle(held.row, spend)
         with self._lock:
-            self._tokens += tokens - reservation.tokens
-            self._usd += usd - reservation.usd
-            self._exact = self._exact and exact
-            self._ledger.settle(reservation.row, tokens, usd, exact=exact)
+            self._spent = self._spent.instead(held.tokens, held.usd, spend)
+
+    def _prompt_side(self, held: Reservation, reported: int | None) -> _Side:
+        """A report above the bound is no figure to show, but whoever sends it may well bill it: it counts."""
+        size = held.size
+        if reported is None or reported < max(size.least, 1) or reported > size.most + LONGEST_PREFACE:
+            return _Side(held.prompt, held.prompt, exact=False)
+        with self._lock:
+            learnt = self._learnt.setdefault(held.model, _Learnt())
+            bound = learnt.bound(size)
+            learnt.learn(size, reported)
+        if reported > bound:
+            return _Side(held.prompt, reported, exact=False)
+        return _Side(reported, max(reported, min(size.likely + MESSAGE_OVERHEAD, held.prompt)), exact=True)
 
     def _shortage(self, tokens: int, calls: int, usd: float) -> str | None:
-        limits = self.limits
-        if limits.tokens is not None and self._tokens + tokens > limits.tokens:
-            return f"{self._tokens} of {limits.tokens} tokens are spent or reserved, the next call may take {tokens}"
+        limits, spent = self.limits, self._spent
+        if limits.tokens is not None and spent.counts + tokens > limits.tokens:
+            return f"{spent.counts} of {limits.tokens} tokens are spent or reserved, the next call may take {tokens}"
         if limits.calls is not None and self._calls + calls > limits.calls:
             return f"all {limits.calls} calls are made"
-        if limits.usd is not None and self._usd + usd > limits.usd:
-            return f"{self._usd:.4f} of {limits.usd:.4f} USD are spent or reserved, the next call may take {usd:.4f}"
+        if limits.usd is not None and spent.counts_usd + usd > limits.usd:
+            counts = f"{spent.counts_usd:.4f} of {limits.usd:.4f} USD"
+            return f"{counts} are spent or reserved, the next call may take {usd:.4f}"
         if limits.seconds is not None and self.seconds >= limits.seconds:
             return f"the {limits.seconds / 60:g} minutes are over"
         return None
 
-    def _price(self, model: str, prompt: int, output: int) -> float:
+    def _price(self, model: str) -> Price:
         price = self._prices.get(model)
-        if price is None:
-            if self.limits.usd is not None:
-                raise ConfigError(
-                    f"a limit in USD is set but no price of {model!r} is known",
-                    where="budget.usd",
-                    remedy="Add it under [models.prices] or limit tokens instead",
-                )
-            return 0.0
-        return (prompt * price.input + output * price.output) / 1_000_000
+        if price is None and self.limits.usd is not None:
+            raise ConfigError(
+                f"a limit in USD is set but no price of {model!r} is known",
+                where="budget.usd",
+                remedy="Add it under [models.prices] or limit tokens instead",
+            )
+        return price or FREE
 
 
-def _plausible(reservation: Reservation, usage: Usage | None, reply: str) -> tuple[tuple[int, int], bool]:
-    """Reported usage where it can be true; else an estimate that errs upwards, flagged as not exact.
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One side of a call, in tokens: what it took, and what counts."""
 
-    A token of ordinary text holds two to five bytes and never more than a few dozen; a report below a thirty-second of
-    the bytes seen, or above the bound that was reserved, cannot be true.
-    """
-    prompt, exact = _side(usage.input if usage else None, reservation.prompt, reservation.prompt - MESSAGE_OVERHEAD)
-    answered = len(reply.encode("utf-8", "surrogatepass"))
-    output, also = _side(usage.output if usage else None, reservation.output, answered)
-    return (prompt, output), exact and also
+    took: int
+    counts: int
+    exact: bool
 
 
-def _side(reported: int | None, reserved: int, size: int) -> tuple[int, bool]:
-    """One side of a report: as reported where that can be true; all that was reserved where it is above that."""
-    if reported is not None and reported > reserved:
-        return reserved, False
-    if reported is not None and max(size, 0) / 32 <= reported and (reported > 0 or size <= 0):
-        return reported, True
-    return min(reserved, max(size, 0) + MESSAGE_OVERHEAD), False
+def _output_side(held: Reservation, reported: int | None, wrote: Size) -> _Side:
+    """The output is limited by the request, so that nothing above the reservation can be true."""
+    if reported is not None and reported > held.output:
+        return _Side(held.output, held.output, exact=False)
+    if reported is None or reported < wrote.least or (reported == 0 and wrote.most > 0):
+        bound = min(held.output, wrote.most + MESSAGE_OVERHEAD)
+        return _Side(bound, held.output, exact=False)  # it may have thought unseen
+    return _Side(reported, max(reported, min(wrote.likely, held.output)), exact=True)
 
 
 def _least(tonight: float | None, month: float | None, spent: float | None) -> float | None:

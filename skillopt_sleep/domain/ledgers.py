@@ -86,15 +86,54 @@ class CompletionLedger(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """Tokens and US dollars of one call or of many: what they took, and what counts against limits for it.
+
+    What counts is at least what was likely, whatever was reported. `exact`: all of what it took was reported.
+    """
+
+    tokens: int = 0
+    usd: float = 0.0
+    exact: bool = True
+    counts: int = 0
+    counts_usd: float = 0.0
+
+    @classmethod
+    def whole(cls, tokens: int, usd: float) -> Spend:
+        """A reservation that nobody has settled: all of it counts, none of it is exact."""
+        return cls(tokens, usd, False, tokens, usd)
+
+    def plus(self, other: Spend) -> Spend:
+        """Both together; a reservation in the air does not make the rest less exact."""
+        return Spend(
+            self.tokens + other.tokens,
+            self.usd + other.usd,
+            self.exact,
+            self.counts + other.counts,
+            self.counts_usd + other.counts_usd,
+        )
+
+    def instead(self, tokens: int, usd: float, spend: Spend) -> Spend:
+        """This, with what one reservation came to in its place."""
+        return Spend(
+            self.tokens + spend.tokens - tokens,
+            self.usd + spend.usd - usd,
+            self.exact and spend.exact,
+            self.counts + spend.counts - tokens,
+            self.counts_usd + spend.counts_usd - usd,
+        )
+
+
 class SpendLedger(Protocol):
     def reserve(self, role: str, tokens: int, usd: float) -> int:
         """Write a reservation before the call and return its row."""
         ...
 
-    def settle(self, row: int, tokens: int, usd: float, *, exact: bool) -> None:
-        """Replace it by what the call took; `exact` is False where usage was estimated."""
+    def settle(self, row: int, spend: Spend) -> None:
+        """Replace it by what the call took, and what counts for it."""
         ...
 
-    def spent(self) -> tuple[int, int, float, bool]:
-        """Tokens, calls and money of the night so far, and whether all of it is exact. Open reservations count full."""
+    def spent(self) -> tuple[int, Spend]:
+        """Calls of the night so far and what they came to. Open reservations count in full, and are not exact."""
         ...

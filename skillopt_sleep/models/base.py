@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from threading import Lock
 from typing import Final, Literal, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from skillopt_core.asking import schema_of
 from skillopt_core.schemas import Schema
 from skillopt_core.types import Missing
-from skillopt_sleep.budget import Budget, Reservation, Usage, most_tokens
+from skillopt_sleep.budget import Budget, Reservation, Usage
 from skillopt_sleep.domain.ledgers import CompletionKey, CompletionLedger
 from skillopt_sleep.errors import ModelError, NotSignedIn
+from skillopt_sleep.models.pool import Pool, Slot
 from skillopt_sleep.redact import Redacted
 
 TRIES: Final = 2
@@ -83,7 +83,8 @@ class Completion:
     Replies come redacted and in the order of the prompts; a failed, empty, cut or overlong one is `Missing`, never
     stored as an answer. Raises `Exhausted` before a call that the budget cannot cover. The very first call goes alone:
     a request that is refused (`ModelError`) then ends the work before anything is spent. Once a call was answered, a
-    refusal of another one is that prompt's own, and it is missing; a refused key ends the work at any time.
+    refusal of another one is that prompt's own, and it is missing; a refused key ends the work at any time. The same
+    prompt twice in one call is asked once. `pool` is that of the provider, else one of `workers` for this alone.
     """
 
     def __init__(
@@ -98,6 +99,7 @@ class Completion:
         sleep: Callable[[float], None],
         max_output: int = 2048,
         workers: int = 4,
+        pool: Pool | None = None,
     ) -> None:
         self._completer = completer
         self._budget = budget
@@ -107,25 +109,15 @@ class Completion:
         self._redact = redact
         self._sleep = sleep
         self._max_output = max_output
-        self._workers = workers
+        self._pool = pool or Pool(workers, now=time.monotonic, sleep=sleep)
         self._answered = False
-        self._writing = Lock()
 
     def __call__(self, prompts: Sequence[str]) -> Sequence[str | Missing]:
-        if self._answered and len(prompts) > 1:
-            return self._together(prompts)
-        first = [self._one(prompt) for prompt in prompts[:1]]
-        return [*first, *self._together(prompts[1:])]
-
-    def _together(self, prompts: Sequence[str]) -> Sequence[str | Missing]:
-        if len(prompts) <= 1:
-            return [self._one(prompt) for prompt in prompts]
-        with ThreadPoolExecutor(min(self._workers, len(prompts))) as pool:
-            pending = [pool.submit(self._one, prompt) for prompt in prompts]
-        failed = next((f.exception() for f in pending if f.exception() is not None), None)
-        if failed is not None:
-            raise failed
-        return [f.result() for f in pending]
+        different = list(dict.fromkeys(prompts))
+        alone = 0 if self._answered else 1
+        first = [self._one(prompt) for prompt in different[:alone]]
+        replies = dict(zip(different, [*first, *self._pool.run(self._one, different[alone:])], strict=True))
+        return [replies[prompt] for prompt in prompts]
 
     def _one(self, text: str) -> str | Missing:
         prompt = self._redact(text)
@@ -134,7 +126,7 @@ class Completion:
         if (stored := self._ledger.reply(key)) is not None:
             return stored
         try:
-            reply = self._called(prompt, schema_of(text))
+            return self._called(key, prompt, schema_of(text))
         except CallFailed as failed:
             return self._lost(key, prompt, str(failed))
         except NotSignedIn:
@@ -143,31 +135,47 @@ class Completion:
             if not self._answered:
                 raise
             return self._lost(key, prompt, refused.message)
+
+    def _called(self, key: CompletionKey, prompt: Redacted, schema: Schema | None) -> str | Missing:
+        """The answer to one prompt, each try paid for by itself."""
+        for tries in range(1, TRIES + 1):
+            try:
+                with self._pool.slot() as slot:
+                    return self._tried(slot, key, prompt, schema, again=tries > 1)
+            except CallFailed as failed:
+                if failed.pause is None or tries == TRIES:
+                    raise
+                self._sleep(min(failed.pause, LONGEST_PAUSE_S))
+        raise AssertionError
+
+    def _tried(
+        self, slot: Slot, key: CompletionKey, prompt: Redacted, schema: Schema | None, *, again: bool
+    ) -> str | Missing:
+        """One request. Its answer is kept before it is settled: who is killed in between does not pay twice."""
+        held = self._budget.reserve(self._role, self._completer.model, prompt, self._max_output)
+        self._pool.pace(slot, held.tokens, waited=again)
+        try:
+            reply = self._asked(prompt, schema)
+        except CallFailed as failed:
+            self._settle_failed(held, failed.cost)
+            if failed.cost == "none" and failed.pause is not None:
+                self._pool.refused(slot, min(failed.pause, LONGEST_PAUSE_S))
+            raise
+        except ModelError:
+            self._settle_failed(held, "none")
+            raise
         self._answered = True
+        answer = self._kept(key, prompt, reply)
+        took = self._budget.settle(held, reply.usage, reply.written or reply.text)
+        self._pool.answered(slot, took)
+        return answer
+
+    def _kept(self, key: CompletionKey, prompt: Redacted, reply: Reply) -> str | Missing:
         if why := self._unfit(reply):
             return self._lost(key, prompt, why)
         answer = self._redact(reply.text)
         self._save(key, prompt, answer, "ok")
         return answer
-
-    def _called(self, prompt: Redacted, schema: Schema | None) -> Reply:
-        """The reply of one prompt, each try paid for by itself."""
-        for tries in range(1, TRIES + 1):
-            held = self._budget.reserve(self._role, self._completer.model, most_tokens(prompt), self._max_output)
-            try:
-                reply = self._asked(prompt, schema)
-            except CallFailed as failed:
-                self._settle_failed(held, failed.cost)
-                if failed.pause is None or tries == TRIES:
-                    raise
-                self._sleep(min(failed.pause, LONGEST_PAUSE_S))
-            except ModelError:
-                self._settle_failed(held, "none")
-                raise
-            else:
-                self._budget.settle(held, self._completer.model, reply.usage, reply.written or reply.text)
-                return reply
-        raise AssertionError
 
     def _asked(self, prompt: Redacted, schema: Schema | None) -> Reply:
         if schema is not None and isinstance(self._completer, Constrained):
@@ -176,7 +184,7 @@ class Completion:
 
     def _settle_failed(self, held: Reservation, cost: Cost) -> None:
         if cost == "prompt":
-            self._budget.settle(held, self._completer.model, None)
+            self._budget.settle(held, None)
         elif cost == "none":
             self._budget.release(held)
         else:
@@ -197,8 +205,7 @@ class Completion:
         return Missing(why)
 
     def _save(self, key: CompletionKey, prompt: Redacted, reply: Redacted | None, status: str) -> None:
-        with self._writing:
-            self._ledger.save(key, prompt, reply, status)
+        self._ledger.save(key, prompt, reply, status)
 
 
 def host_of(url: str) -> str:

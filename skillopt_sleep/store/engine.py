@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 from sqlalchemy import Connection, CursorResult, Engine, create_engine
 from sqlalchemy.pool import StaticPool
@@ -25,6 +25,9 @@ from skillopt_sleep.errors import NotFound, StoreError
 from skillopt_sleep.store import files, sessions
 from skillopt_sleep.store.failures import speaking
 from skillopt_sleep.store.interrupts import held_back
+from skillopt_sleep.store.together import Together, Work
+
+T = TypeVar("T")
 
 BUSY_MS: Final = 10_000
 """How long a write waits for another process's: longer than any transaction of ours."""
@@ -51,7 +54,9 @@ class Store:
         self._engine = engine
         self._lock = threading.RLock()
         self._depth = 0
+        self._writer: int | None = None
         self._connection = engine.connect()
+        self._together = Together(self.write)
 
     def __enter__(self) -> Self:
         return self
@@ -73,15 +78,30 @@ class Store:
             if self._depth == 0:
                 self._connection.exec_driver_sql("BEGIN IMMEDIATE")
             self._depth += 1
+            self._writer = threading.get_ident()
             try:
                 yield self._connection
             except BaseException:
-                self._depth -= 1
+                self._leave()
                 self._give_up()
                 raise
-            self._depth -= 1
+            self._leave()
             if self._depth == 0:
                 self._keep()
+
+    def together(self, work: Work[T]) -> T:
+        """Small work of one of several threads, in a transaction with what the others have waiting; durable after it.
+
+        `work` is given the connection. Inside `write` it is part of that transaction.
+        """
+        if self._writer == threading.get_ident():
+            return work(self._connection)
+        return self._together.do(work)
+
+    def _leave(self) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self._writer = None
 
     @contextmanager
     def read(self) -> Iterator[Connection]:

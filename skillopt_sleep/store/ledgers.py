@@ -6,11 +6,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import Connection, bindparam, func, select, update
 from sqlalchemy.dialects.sqlite import Insert, insert
 
 from skillopt_core.types import Score, Trajectory
-from skillopt_sleep.domain.ledgers import AttemptKey, CompletionKey
+from skillopt_sleep.domain.ledgers import AttemptKey, CompletionKey, Spend
 from skillopt_sleep.redact import Redacted
 from skillopt_sleep.store import bodies, facts
 from skillopt_sleep.store.engine import Store
@@ -59,9 +59,12 @@ class Attempts:
         written = [self._row(texts, key, answer) for key, answer in rows]
         if not written:
             return
-        with self._store.write() as connection:
+
+        def keep(connection: Connection) -> None:
             texts.keep(connection)
             connection.execute(_AGAIN, written)
+
+        self._store.together(keep)
 
     def _row(self, texts: bodies.Gathered, key: AttemptKey, answer: Trajectory | str) -> dict[str, Any]:
         row: dict[str, Any] = dict.fromkeys(_OUTCOME)
@@ -124,6 +127,21 @@ def own_sessions(store: Store) -> frozenset[str]:
     return frozenset(row.native_session for row in store.rows(wanted))
 
 
+def _answered_over_lost() -> Insert:
+    """A completion by its key: one without a reply is replaced, one that has one stays."""
+    new = insert(completion)
+    asked = {c.name: new.excluded[c.name] for c in completion.columns if c.name not in {"id", "key"}}
+    return new.on_conflict_do_update(index_elements=["key"], set_=asked, where=completion.c.reply.is_(None))
+
+
+_ASKED: Final = _answered_over_lost()
+_REPLY: Final = (
+    select(completion.c.reply)
+    .join(body, (completion.c.reply == body.c.digest) & body.c.tombstone_ms.is_(None))
+    .where(completion.c.key == bindparam("of"))
+)
+
+
 class Completions:
     """The store's `CompletionLedger`."""
 
@@ -133,30 +151,35 @@ class Completions:
 
     def reply(self, key: CompletionKey) -> str | None:
         """The stored reply, or None where there is none yet, or none any more."""
-        kept = (completion.c.reply == body.c.digest) & body.c.tombstone_ms.is_(None)
-        wanted = select(completion.c.reply).join(body, kept).where(completion.c.key == key.digest)
         with self._store.read() as connection:
-            digest = connection.execute(wanted).scalar()
+            digest = connection.execute(_REPLY, {"of": key.digest}).scalar()
             return None if digest is None else bodies.text_in(bodies.find(connection, [digest]), digest)
 
     def save(self, key: CompletionKey, prompt: str, reply: str | None, status: str) -> None:
         """Write one completion; `reply` is None for a failed one, which may be tried again. A reply never changes."""
-        with self._store.write() as connection:
-            kept = bodies.Kept(connection)
-            row: dict[str, Any] = {"key": key.digest, "role": key.role, "model": key.model, "prompt": key.prompt}
-            row |= {"settings": key.settings, "draw": key.draw, "night": key.night, "status": status}
-            row |= {"at_ms": self._store.clock.now_ms(), "asked": kept.text(self._redact(prompt))}
-            row["reply"] = None if reply is None else kept.text(self._redact(reply))
-            new = insert(completion).values(**row)
-            again = new.on_conflict_do_update(index_elements=["key"], set_=row, where=completion.c.reply.is_(None))
-            connection.execute(again)
-            facts.note(connection, "completion", key.digest, row["at_ms"])
+        asked, said = self._redact(prompt), None if reply is None else self._redact(reply)
+        self._store.together(lambda connection: self._keep(connection, key, asked, said, status))
+
+    def _keep(
+        self, connection: Connection, key: CompletionKey, asked: Redacted, said: Redacted | None, status: str
+    ) -> None:
+        kept = bodies.Kept(connection)
+        row: dict[str, Any] = {"key": key.digest, "role": key.role, "model": key.model, "prompt": key.prompt}
+        row |= {"settings": key.settings, "draw": key.draw, "night": key.night, "status": status}
+        row |= {"at_ms": self._store.clock.now_ms(), "asked": kept.text(asked)}
+        row["reply"] = None if said is None else kept.text(said)
+        connection.execute(_ASKED, row)
+        facts.note(connection, "completion", key.digest, row["at_ms"])
+
+
+_SETTLED: Final = update(spend).where(spend.c.id == bindparam("of"))
 
 
 class Spending:
     """The store's `SpendLedger` for one night: reserved before the call, settled after it.
 
-    `prices` is the version of the price table. A call that was killed stays at what was reserved for it.
+    `prices` is the version of the price table. A call that was killed stays at what was reserved for it. Of a settled
+    one the reservation shrinks to what counts for it.
     """
 
     def __init__(self, store: Store, night: str, prices: str = "") -> None:
@@ -167,26 +190,34 @@ class Spending:
     def reserve(self, role: str, tokens: int, usd: float) -> int:
         row = {"night": self._night, "role": role, "reserved_tokens": tokens, "reserved_usd": usd}
         row |= {"prices": self._prices, "at_ms": self._store.clock.now_ms()}
-        return int(self._store.run(spend.insert(), row).lastrowid)
+        return self._store.together(lambda connection: int(connection.execute(spend.insert(), row).lastrowid))
 
-    def settle(self, row: int, tokens: int, usd: float, *, exact: bool) -> None:
-        settled = {"settled_tokens": tokens, "settled_usd": usd, "exact": int(exact)}
+    def settle(self, row: int, spent: Spend) -> None:
+        settled = {"settled_tokens": spent.tokens, "settled_usd": spent.usd, "exact": int(spent.exact)}
+        settled |= {"reserved_tokens": spent.counts, "reserved_usd": spent.counts_usd}
         settled["settled_ms"] = self._store.clock.now_ms()
-        self._store.run(update(spend).where(spend.c.id == row).values(**settled))
+        self._store.together(lambda connection: connection.execute(_SETTLED, settled | {"of": row}))
 
-    def spent(self) -> tuple[int, int, float, bool]:
-        """Tokens, calls and money of the night so far, and whether all of it is exact. Open reservations count full."""
-        return spent(self._store, self._night)
+    def spent(self) -> tuple[int, Spend]:
+        """Calls of the night so far and what they came to. Open reservations count in full, and are not exact."""
+        return total(self._store, self._night)
+
+
+def total(store: Store, night: str | None = None, since_ms: int = 0) -> tuple[int, Spend]:
+    """As `Spending.spent`, of one night or of all of them since a time (ms UTC)."""
+    took = func.coalesce(spend.c.settled_tokens, spend.c.reserved_tokens)
+    took_usd = func.coalesce(spend.c.settled_usd, spend.c.reserved_usd)
+    # Rows of an earlier version kept their whole reservation: it counts for more, which errs on the safe side.
+    sums = [func.coalesce(func.sum(one), 0) for one in (took, took_usd, spend.c.reserved_tokens, spend.c.reserved_usd)]
+    exact = func.min(func.coalesce(spend.c.exact, 0))
+    wanted = select(func.count(), *sums, exact).where(spend.c.at_ms >= since_ms)
+    if night is not None:
+        wanted = wanted.where(spend.c.night == night)
+    calls, tokens, usd, counts, counts_usd, all_exact = store.rows(wanted)[0]
+    return int(calls), Spend(int(tokens), float(usd), all_exact != 0, int(counts), float(counts_usd))
 
 
 def spent(store: Store, night: str | None = None, since_ms: int = 0) -> tuple[int, int, float, bool]:
-    """As `Spending.spent`, of one night or of all of them since a time (ms UTC)."""
-    tokens = func.coalesce(spend.c.settled_tokens, spend.c.reserved_tokens)
-    usd = func.coalesce(spend.c.settled_usd, spend.c.reserved_usd, 0.0)
-    exact = func.min(func.coalesce(spend.c.exact, 0))
-    wanted = select(func.coalesce(func.sum(tokens), 0), func.count(), func.coalesce(func.sum(usd), 0.0), exact)
-    wanted = wanted.where(spend.c.at_ms >= since_ms)
-    if night is not None:
-        wanted = wanted.where(spend.c.night == night)
-    total, calls, money, all_exact = store.rows(wanted)[0]
-    return int(total), int(calls), float(money), all_exact != 0
+    """Tokens, calls and money that were taken, and whether all of it is exact."""
+    calls, took = total(store, night, since_ms)
+    return took.tokens, calls, took.usd, took.exact

@@ -52,6 +52,7 @@ def told(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
         for skill in document["skills"]
     ]
     document["budget"].pop("seconds")
+    document["budget"].pop("tokens")
     return {key: document[key] for key in keep} | {"skills": skills}
 
 
@@ -59,15 +60,20 @@ def told(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 def test_a_night_killed_between_answers_asks_nothing_twice(deadly: int, httpserver: HTTPServer, tmp_path: Path) -> None:
     seen = serve(httpserver, answer)
     url = httpserver.url_for("").rstrip("/")
-    undisturbed = told(night(tmp_path / "whole", url))
+    whole = night(tmp_path / "whole", url)
+    undisturbed = told(whole)
     assert len(seen) == PROMPTS
     seen.clear()
     died = night(tmp_path / "killed", url, deadly)
     assert died.returncode == -signal.SIGKILL, died.stderr
     assert len(seen) == deadly
-    after = told(night(tmp_path / "killed", url))
+    went_on = night(tmp_path / "killed", url)
+    after = told(went_on)
     asked = Counter(json.dumps(request.get_json()) for request in seen)
     assert len(asked) == PROMPTS
     assert max(asked.values()) == 1, "a prompt was paid for twice"
     assert after == undisturbed
+    paid, known = (json.loads(done.stdout)["budget"]["tokens"] for done in (went_on, whole))
+    assert paid["spent"] > known["spent"], "what the answer took died with the process: all that was reserved counts"
+    assert (paid["exact"], known["exact"]) == (False, True)
     assert any("git push --force" in text for _, edits in after["skills"] for text, _, _ in edits)

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from skillopt_sleep.domain.ledgers import CompletionKey
+from dataclasses import replace
+
+from skillopt_sleep.domain.ledgers import CompletionKey, Spend
 
 
 class Book:
     """A SpendLedger in memory."""
 
     def __init__(self) -> None:
-        self.rows: dict[int, tuple[int, float, bool]] = {}
+        self.rows: dict[int, Spend] = {}
 
     def reserve(self, role: str, tokens: int, usd: float) -> int:
         row = len(self.rows) + 1
-        self.rows[row] = (tokens, usd, True)
+        self.rows[row] = replace(Spend.whole(tokens, usd), exact=True)
         return row
 
-    def settle(self, row: int, tokens: int, usd: float, *, exact: bool) -> None:
-        self.rows[row] = (tokens, usd, exact)
+    def settle(self, row: int, spend: Spend) -> None:
+        self.rows[row] = spend
 
-    def spent(self) -> tuple[int, int, float, bool]:
-        rows = self.rows.values()
-        return sum(r[0] for r in rows), len(self.rows), sum(r[1] for r in rows), all(r[2] for r in rows)
+    def spent(self) -> tuple[int, Spend]:
+        whole = Spend()
+        for spend in self.rows.values():
+            whole = replace(whole.plus(spend), exact=whole.exact and spend.exact)
+        return len(self.rows), whole
 
 
 class Replies:

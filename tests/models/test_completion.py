@@ -240,13 +240,13 @@ def test_a_call_that_the_budget_cannot_cover_is_never_made(make: Make, httpserve
 
 def test_no_price_and_a_limit_in_money_is_refused() -> None:
     with pytest.raises(ConfigError, match="no price"):
-        Budget(Limits(usd=1.0), Book(), FixedClock(0)).reserve("optimizer", "unheard-of", 1, 10)
+        Budget(Limits(usd=1.0), Book(), FixedClock(0)).reserve("optimizer", "unheard-of", "x", 10)
 
 
 def test_money_is_counted_by_the_price_of_the_model() -> None:
     budget = Budget(Limits(usd=1.0), Book(), FixedClock(0), {"m": Price(input=1.0, output=10.0)})
     with pytest.raises(Exhausted):
-        budget.reserve("optimizer", "m", 10, 100_001)
+        budget.reserve("optimizer", "m", "ten bytes.", 100_001)
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from skillopt_core.types import Score, Trajectory
 from skillopt_sleep.clock import FixedClock
-from skillopt_sleep.domain.ledgers import AttemptKey, CompletionKey
+from skillopt_sleep.domain.ledgers import AttemptKey, CompletionKey, Spend
 from skillopt_sleep.errors import StoreError
 from skillopt_sleep.redact import Redactor
 from skillopt_sleep.store.engine import Store
@@ -111,14 +111,15 @@ def test_a_reply_is_known_by_its_key_and_a_failed_one_is_asked_again(store: Stor
 
 def test_what_is_reserved_counts_until_it_is_settled(store: Store, clock: FixedClock) -> None:
     book = Spending(store, "n-1", "2026-11")
-    assert book.spent() == (0, 0, 0.0, True)
+    assert book.spent() == (0, Spend())
     first, second = book.reserve("optimizer", 1000, 0.5), book.reserve("target", 500, 0.25)
-    assert book.spent() == (1500, 2, 0.75, False)
-    book.settle(first, 120, 0.06, exact=True)
-    assert book.spent() == (620, 2, 0.31, False)
-    book.settle(second, 80, 0.04, exact=True)
-    assert book.spent() == (200, 2, 0.1, True)
+    assert book.spent() == (2, Spend.whole(1500, 0.75))
+    book.settle(first, Spend(120, 0.125, True, 180, 0.25))
+    assert book.spent() == (2, Spend(620, 0.375, False, 680, 0.5))
+    book.settle(second, Spend(80, 0.125, True, 80, 0.125))
+    assert book.spent() == (2, Spend(200, 0.25, True, 260, 0.375))
     clock.ms += 1000
-    book.settle(Spending(store, "n-2").reserve("judge", 10, 0.0), 7, 0.0, exact=False)
-    assert spent(store) == (207, 3, 0.1, False)
+    other = Spending(store, "n-2")
+    other.settle(other.reserve("judge", 10, 0.0), Spend(7, 0.0, False, 9, 0.0))
+    assert spent(store) == (207, 3, 0.25, False)
     assert spent(store, since_ms=clock.ms) == (7, 1, 0.0, False)

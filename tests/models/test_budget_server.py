@@ -1,0 +1,26 @@
+"""Random configurations against a server that keeps its own account: its sum never passes a cap (bench/budget.py)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bench.loading import BENCH, script
+
+SEEDS = range(5_000, 5_024)
+"""A sample; `python bench/budget.py` tries a thousand."""
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCH))
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.setenv(name, "x")
+
+
+def test_no_account_of_the_server_passes_a_cap() -> None:
+    outcomes = list(script("budget").trials(SEEDS))
+    assert {outcome.of.seed: outcome.wrong for outcome in outcomes if outcome.wrong} == {}
+    assert sum(outcome.requests for outcome in outcomes) > 200
+    kinds = {kind for outcome in outcomes for kind in outcome.kinds}
+    assert kinds >= {"true", "absent", "zero", "low", "high", "no number", "429", "500", "cut", "no json", "hung up"}
+    assert max(outcome.peak for outcome in outcomes) >= 8

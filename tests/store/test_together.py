@@ -1,0 +1,66 @@
+"""Small writes of several threads share a transaction, and each is on the disk when its call returns."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+
+import pytest
+from sqlalchemy import Connection, text
+
+from skillopt_sleep.errors import StoreError
+from skillopt_sleep.store.engine import Store
+from skillopt_sleep.store.ledgers import Spending
+
+THREADS = 8
+MOMENT = 5.0
+
+
+def rows(store: Store) -> int:
+    """Rows that another connection sees: what is committed."""
+    with closing(sqlite3.connect(store.path)) as other:
+        return int(other.execute("SELECT count(*) FROM spend").fetchone()[0])
+
+
+def test_what_waits_for_a_writer_is_written_in_one_transaction(store: Store) -> None:
+    begun: list[str] = []
+    writing = threading.Event()
+    store.driver.set_trace_callback(lambda sql: begun.append(sql) if sql.startswith("BEGIN") else None)
+
+    def first(_: Connection) -> None:
+        writing.set()
+        ends = time.monotonic() + MOMENT
+        while len(store._together._waiting) < THREADS and time.monotonic() < ends:
+            time.sleep(0.001)
+
+    def reserve(n: int) -> int:
+        row = Spending(store, "n").reserve("optimizer", n, 0.0)
+        assert rows(store) > 0, "committed when the call returns"
+        return row
+
+    with ThreadPoolExecutor(THREADS + 1) as threads:
+        leader = threads.submit(store.together, first)
+        assert writing.wait(MOMENT)
+        done = list(threads.map(reserve, range(THREADS)))
+        leader.result()
+    store.driver.set_trace_callback(None)
+    assert len(set(done)) == THREADS
+    assert len(begun) == 2, "the leader's, and theirs"
+
+
+def test_if_one_work_fails_nothing_of_its_transaction_is_kept(store: Store) -> None:
+    with pytest.raises(StoreError):
+        store.together(lambda connection: connection.execute(text("INSERT INTO nowhere VALUES (1)")))
+    assert rows(store) == 0
+    Spending(store, "n").reserve("optimizer", 1, 0.0)
+    assert rows(store) == 1
+
+
+def test_inside_a_transaction_it_is_part_of_it(store: Store) -> None:
+    with suppress(RuntimeError), store.write():
+        Spending(store, "n").reserve("optimizer", 1, 0.0)
+        raise RuntimeError
+    assert rows(store) == 0
