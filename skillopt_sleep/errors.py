@@ -13,7 +13,8 @@ SleepError                      1
 ├── BudgetTooSmall              5   stopped by the budget before a first comparison
 ├── ModelError                  1   a provider or an agent said no
 │   ├── NotSignedIn             1   no key, a refused key, a logged-out agent
-│   └── RateLimited             1   429 after the one retry
+│   ├── RateLimited             1   429 after the one retry
+│   └── AnswersAwaited          3   questions wait for the person's own agent
 └── Interrupted               130   by the person; a night can be resumed
     └── Terminated            143   by the system
 """
@@ -106,6 +107,11 @@ class NotSignedIn(ModelError):
 
 class RateLimited(ModelError):
     code = "rate_limited"
+
+
+class AnswersAwaited(ModelError):
+    exit_code = 3
+    code = "handoff"
 
 
 class Interrupted(SleepError):

@@ -45,6 +45,10 @@ class Home:
     def models(self) -> Path:
         return self.root / "models"
 
+    @property
+    def handoff(self) -> Path:
+        return self.root / "handoff"
+
 
 def home(option: Path | None, environ: Mapping[str, str] = os.environ) -> Home:
     """`--home`, else SKILLOPT_HOME, else the platform's data folder (cli.md). ConfigError where nobody has a HOME."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 from skillopt_core.gate import RecordedGate, Recurrence
 from skillopt_harvesters import discover, discover_loose, harvester_of, left_out, read
 from skillopt_sleep.agents.recorded import History, RecordedAgent
-from skillopt_sleep.budget import Budget, Limits, Price, month_began_ms
+from skillopt_sleep.budget import Budget, Limits, month_began_ms
 from skillopt_sleep.clock import Clock, SystemClock
 from skillopt_sleep.config import Config
 from skillopt_sleep.config.roles import Role
@@ -34,15 +34,19 @@ from skillopt_sleep.ingest.remembered import clean_states
 from skillopt_sleep.ingest.silence import Place, silences
 from skillopt_sleep.models.base import Completion
 from skillopt_sleep.models.choice import Part, part_of
-from skillopt_sleep.models.making import completer_of
+from skillopt_sleep.models.handoff import HandedOver, Handoff
+from skillopt_sleep.models.making import HANDOFF, completer_of
+from skillopt_sleep.models.pool import Pool, Rates
 from skillopt_sleep.paths import Home
+from skillopt_sleep.prices import DATE as PRICES_OF
+from skillopt_sleep.prices import FREE, THIS_MACHINE, Price, prices_of
 from skillopt_sleep.redact import Redactor
 from skillopt_sleep.review import targets
 from skillopt_sleep.review.unsaid import redact_files
 from skillopt_sleep.store.again import note_applied, redact_again
 from skillopt_sleep.store.asked import uses
 from skillopt_sleep.store.engine import Store
-from skillopt_sleep.store.ledgers import Completions, Spending, own_sessions, spent
+from skillopt_sleep.store.ledgers import Completions, Spending, own_sessions, total
 from skillopt_sleep.store.nights import nights
 from skillopt_sleep.store.sessions import agents_of
 
@@ -97,10 +101,13 @@ class LocalWorld:
     redactor: Redactor = field(init=False)
     backend: str = field(init=False)
     _budgets: dict[str, Budget] = field(default_factory=dict)
+    _pools: dict[str, Pool] = field(default_factory=dict)
+    _prices: dict[str, Price] = field(init=False)
     _began_ms: int = field(init=False)
 
     def __post_init__(self) -> None:
         self._began_ms = self.clock.now_ms()
+        self._prices = {model: Price(p.input, p.output) for model, p in self.config.models.prices.items()}
         self.redactor = Redactor(self._patterns)
         self.backend = self.part("optimizer").backend
 
@@ -214,8 +221,20 @@ class LocalWorld:
         completer = self.completer("optimizer")
         return None if completer is None else self.completion(completer, night, self.store)
 
-    def completion(self, completer: Completer, night: str, journal: Store) -> Completion:
-        """The optimizer's `complete` over a model: paid from this night's budget, its replies kept in `journal`."""
+    def completion(self, completer: Completer, night: str, journal: Store) -> Complete:
+        """The optimizer's `complete` over a model: paid from this night's budget, its replies kept in `journal`.
+
+        Questions that are handed over cost the budget nothing, and raise `AnswersAwaited`.
+        """
+        if isinstance(completer, Handoff):
+            return HandedOver(
+                completer,
+                Completions(journal, self.redactor.redact),
+                night=night,
+                role="optimizer",
+                redact=self.redactor.redact,
+                max_output=self.config.models.max_output,
+            )
         return Completion(
             completer,
             self.budget(night),
@@ -225,8 +244,16 @@ class LocalWorld:
             redact=self.redactor.redact,
             sleep=time.sleep,
             max_output=self.config.models.max_output,
-            workers=self.config.models.parallel,
+            pool=self.pool(completer.where),
         )
+
+    def pool(self, where: str) -> Pool:
+        """The pool of a provider by its host: roles that ask the same one share it."""
+        if where not in self._pools:
+            models = self.config.models
+            rates = Rates(models.requests_per_minute, models.tokens_per_minute)
+            self._pools[where] = Pool(models.parallel, rates, now=time.monotonic, sleep=time.sleep)
+        return self._pools[where]
 
     def ready(self) -> None:
         """Whether the configured model could be asked, seen without asking it.
@@ -238,7 +265,8 @@ class LocalWorld:
         if why:
             self.progress.say(f"backend {self.backend}: {why}")
         limits = self.config.budget
-        if named and (limits.usd or limits.month_usd) and named.model not in self.config.models.prices:
+        paid = named is not None and named.backend != HANDOFF
+        if named and paid and (limits.usd or limits.month_usd) and named.model not in self._prices:
             raise ConfigError(
                 f"a limit in USD is set but no price of {named.model!r} is known",
                 where="budget.usd",
@@ -267,9 +295,13 @@ class LocalWorld:
     def budget(self, night: str) -> Budget:
         """The night's budget; what was spent before a restart counts, and what the month has spent already."""
         if night not in self._budgets:
-            prices = {model: Price(p.input, p.output) for model, p in self.config.models.prices.items()}
-            spending = Spending(self.store, night)
-            self._budgets[night] = Budget(self._limits(night), spending, self.clock, prices, began_ms=self._began_ms)
+            self._budgets[night] = Budget(
+                self._limits(night),
+                Spending(self.store, night, PRICES_OF),
+                self.clock,
+                self._prices,
+                began_ms=self._began_ms,
+            )
         return self._budgets[night]
 
     def _limits(self, night: str) -> Limits:
@@ -279,15 +311,24 @@ class LocalWorld:
         if month == Limits():
             return tonight
         since = month_began_ms(self.clock.now_ms(), self.zone)
-        tokens, calls, usd, _ = spent(self.store, since_ms=since)
-        ours = spent(self.store, night, since)
+        calls, taken = total(self.store, since_ms=since)
+        own_calls, ours = total(self.store, night, since)
         slept = [n for n in nights(self.store) if n.begun_ms >= since and n.id != night and n.ended_ms is not None]
         seconds = sum((n.ended_ms or n.begun_ms) - n.begun_ms for n in slept) / 1000
-        return tonight.within(month, Limits(tokens - ours[0], calls - ours[1], usd - ours[2], seconds))
+        others = Limits(taken.counts - ours.counts, calls - own_calls, taken.counts_usd - ours.counts_usd, seconds)
+        return tonight.within(month, others)
 
     def completer(self, role: Role) -> Completer | None:
-        """The model of a role, None where that role has none. Raises what `completer_of` raises."""
-        return completer_of(self.part(role), self.home.models, self.environ)
+        """The model of a role, None where that role has none; its price is known from then on, if there is one.
+
+        Raises what `completer_of` raises.
+        """
+        completer = completer_of(self.part(role), self.home, self.environ)
+        if completer is not None:
+            host = completer.where
+            own = {completer.model: FREE, **self._prices} if host == THIS_MACHINE else self._prices
+            self._prices |= prices_of([(completer.model, host)], own)
+        return completer
 
     def part(self, role: Role) -> Part:
         """Who plays a role, and where `auto` chose, why."""

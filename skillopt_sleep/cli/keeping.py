@@ -15,6 +15,7 @@ from skillopt_sleep.cli.nights import since_ms
 from skillopt_sleep.clock import SystemClock
 from skillopt_sleep.errors import StoreError
 from skillopt_sleep.lock import hold
+from skillopt_sleep.models.handoff import withdraw
 from skillopt_sleep.paths import Home, person
 from skillopt_sleep.review import evidence, unsaid
 from skillopt_sleep.review.report import write_whole
@@ -112,7 +113,8 @@ def _in_files(home: Home, done: Forgotten, text: str = "") -> Files:
     cleaned = unsaid.forget_in_reports(home.reports, done.words, done.said, done.session)
     logs = unsaid.forget_in_logs(home.logs, text) if text else ()
     copies = [*home.root.glob("store.db.before-*"), *(home.root / "backups").glob("*.db")]
-    return Files((*cleaned.rewritten, *logs), cleaned.removed, tuple(sorted(map(str, copies))))
+    gone = (*cleaned.removed, *withdraw(home.handoff))
+    return Files((*cleaned.rewritten, *logs), gone, tuple(sorted(map(str, copies))))
 
 
 def _tell(call: Call, done: Forgotten, left: Files) -> None:

@@ -81,7 +81,7 @@ def run(
     backend: Annotated[
         str | None,
         typer.Option(
-            help="auto, recorded, local, anthropic, openai, azure, deepseek, ollama, vllm, minimax, lmstudio.",
+            help="auto, recorded, local, anthropic, openai, azure, deepseek, ollama, vllm, minimax, lmstudio, handoff.",
             metavar="B",
         ),
     ] = None,

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Final
 
 from skillopt_sleep.config.roles import COMPATIBLE, PLUGIN
 from skillopt_sleep.errors import ConfigError
 from skillopt_sleep.models.base import Completer
 from skillopt_sleep.models.choice import LOCAL, RECORDED, Part
+from skillopt_sleep.paths import Home
 
-COMPLETERS: Final = ("anthropic", "openai", *COMPATIBLE, LOCAL)
+HANDOFF: Final = "handoff"
+COMPLETERS: Final = ("anthropic", "openai", *COMPATIBLE, LOCAL, HANDOFF)
 BUILT: Final = ("auto", RECORDED, *COMPLETERS)
 """The backends of a night that there are. The others of the configuration come with their own work."""
 
 
-def completer_of(part: Part, folder: Path, environ: Mapping[str, str]) -> Completer | None:
-    """The model of a role, None where it has none. `folder` is where pulled models are.
+def completer_of(part: Part, home: Home, environ: Mapping[str, str]) -> Completer | None:
+    """The model of a role, None where it has none.
 
     Raises `ConfigError` for a backend that there is not, and for an address or an effort that is not let in;
     `UsageError` where no model is named; `NotSignedIn`; `ModelError`.
@@ -33,7 +34,11 @@ def completer_of(part: Part, folder: Path, environ: Mapping[str, str]) -> Comple
         from skillopt_sleep.models.local import LocalModel
         from skillopt_sleep.models.pinned import model_file
 
-        return LocalModel(model_file(part.model, folder, part.role))
+        return LocalModel(model_file(part.model, home.models, part.role))
+    if backend == HANDOFF:
+        from skillopt_sleep.models.handoff import Handoff
+
+        return Handoff(home.handoff, part.model or HANDOFF, part.role)
     if backend == "anthropic":
         from skillopt_sleep.models.anthropic import AnthropicCompleter
 

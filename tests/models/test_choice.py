@@ -12,6 +12,7 @@ from skillopt_sleep.models import choice, pinned
 from skillopt_sleep.models.choice import Part, part_of, server_at
 from skillopt_sleep.models.making import completer_of
 from skillopt_sleep.models.openai import OpenAICompleter
+from skillopt_sleep.paths import Home
 
 KEYS = {"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o", "DEEPSEEK_API_KEY": "d"}
 
@@ -99,7 +100,7 @@ def test_each_role_has_its_own_model_address_key_and_effort(tmp_path: Path) -> N
     environ = {**KEYS, "MINE": "key-of-mine"}
     made = {}
     for role in ("target", "optimizer", "judge"):
-        completer = completer_of(part_of(models, role, tmp_path, environ), tmp_path, environ)
+        completer = completer_of(part_of(models, role, tmp_path, environ), Home(tmp_path), environ)
         assert completer is not None
         made[role] = (completer.model, completer.where)
     assert made == {
@@ -107,7 +108,7 @@ def test_each_role_has_its_own_model_address_key_and_effort(tmp_path: Path) -> N
         "optimizer": ("large", "api.deepseek.com"),
         "judge": ("fair", "api.anthropic.com"),
     }
-    optimizer = completer_of(part_of(models, "optimizer", tmp_path, environ), tmp_path, environ)
+    optimizer = completer_of(part_of(models, "optimizer", tmp_path, environ), Home(tmp_path), environ)
     assert isinstance(optimizer, OpenAICompleter)
     assert optimizer._client.api_key == "key-of-mine"
 
@@ -120,11 +121,11 @@ def test_a_known_host_is_known_by_the_whole_of_it() -> None:
 
 def test_a_model_without_a_name_and_a_backend_that_there_is_not_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no optimizer model is named"):
-        completer_of(Part("optimizer", "deepseek"), tmp_path, KEYS)
+        completer_of(Part("optimizer", "deepseek"), Home(tmp_path), KEYS)
     with pytest.raises(ConfigError, match="has no backend 'simulated'"):
-        completer_of(Part("optimizer", "simulated"), tmp_path, KEYS)
+        completer_of(Part("optimizer", "simulated"), Home(tmp_path), KEYS)
     with pytest.raises(UsageError, match="no optimizer model") as refused:
-        completer_of(Part("optimizer", "local"), tmp_path, KEYS)
+        completer_of(Part("optimizer", "local"), Home(tmp_path), KEYS)
     assert "model pull" in refused.value.remedy
 
 
