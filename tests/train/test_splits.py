@@ -51,7 +51,7 @@ def test_too_few_tasks_are_said_to_prove_nothing(n):
 def test_what_the_gate_could_detect_is_said():
     (line,) = split(many(90), repeats=3, alpha=0.05).warnings
     assert "train 36, gate 36, audit 18" in line
-    assert "an effect of +0.15 or more (power 80 %, α 0.05, 3 repeats)" in line
+    assert "an effect of +0.16 or more (power 80 %, α 0.05, 3 repeats)" in line
 
 
 def test_a_ratio_of_ones_own_and_a_split_that_gets_nothing():
