@@ -114,7 +114,8 @@ class _Learnt:
 class Budget:
     """One night's budget. Thread-safe; what was spent before a restart is read from the ledger.
 
-    `prices` are those of the models that may be asked; one that is not among them is refused where dollars are limited.
+    `prices` are those of the models that may be asked, as they become known; a model that is not among them when it is
+    asked is refused where dollars are limited.
     """
 
     def __init__(
@@ -129,7 +130,7 @@ class Budget:
         self.limits = limits
         self._ledger = ledger
         self._clock = clock
-        self._prices = prices or {}
+        self._prices = {} if prices is None else prices
         self._began_ms = clock.now_ms() if began_ms is None else began_ms
         self._lock = threading.Lock()
         self._learnt: dict[str, _Learnt] = {}

@@ -29,6 +29,8 @@ class Price:
 
 
 FREE: Final = Price(0.0, 0.0)
+THIS_MACHINE: Final = "this machine"
+"""Where a model is that runs in this process: it costs nothing."""
 
 TABLE: Final[Mapping[str, Mapping[str, Price]]] = {
     "api.anthropic.com": {

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
-from skillopt_sleep.config.section import Section, Weight, Word
+from skillopt_sleep.config.section import Amount, Section, Weight, Word
 
 COMPATIBLE: Final = ("azure", "deepseek", "ollama", "vllm", "minimax", "lmstudio")
 """Servers that speak Chat Completions, each with an address, keys and ways of its own (models/presets.py)."""
@@ -102,9 +102,16 @@ class Models(Section):
         default=2048, description="Tokens that one reply may have; they are reserved before the call."
     )
     parallel: Annotated[int, Field(ge=1, le=64)] = Field(default=4, description="Calls that run at a time.")
+    requests_per_minute: Amount | None = Field(
+        default=None, description="Calls that one provider lets through in a minute.", examples=[50]
+    )
+    tokens_per_minute: Amount | None = Field(
+        default=None, description="Tokens that one provider lets through in a minute.", examples=[40_000]
+    )
     prices: dict[Word, Price] = Field(
         default={},
-        description="US dollars for a million tokens, for the limits in dollars.",
+        description="US dollars for a million tokens, for the limits in dollars, in place of the providers' own list "
+        "prices (docs/models.md).",
         examples=[{"name-of-a-model": {"input": 3.0, "output": 15.0}}],
     )
 

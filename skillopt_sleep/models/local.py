@@ -14,11 +14,11 @@ from skillopt_sleep.budget import Usage
 from skillopt_sleep.errors import ModelError
 from skillopt_sleep.models.base import CallFailed, Reply
 from skillopt_sleep.models.wire import whole
+from skillopt_sleep.prices import THIS_MACHINE
 from skillopt_sleep.redact import Redacted
 
 CONTEXT: Final = 8192
 """Tokens of prompt and answer together."""
-WHERE: Final = "this machine"
 _INSTALL: Final = "Install it with the package: pip install 'skillopt-sleep[local]'"
 
 
@@ -36,7 +36,7 @@ class LocalModel:
         if not path.is_file() or not os.access(path, os.R_OK):
             raise ModelError("there is no such file", where=str(path), remedy="Name a model in a GGUF file")
         self.model = path.name
-        self.where = WHERE
+        self.where = THIS_MACHINE
         self._loading = partial(_loaded, path.resolve(), context, threads)
 
     def complete(self, prompt: Redacted, max_output: int) -> Reply:

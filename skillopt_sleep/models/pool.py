@@ -46,7 +46,7 @@ class Pool:
         sleep: Callable[[float], None],
     ) -> None:
         self.workers = workers
-        self._rates = rates or Rates()
+        self.rates = rates or Rates()
         self._now = now
         self._sleep = sleep
         self._free = Condition()
@@ -96,12 +96,12 @@ class Pool:
         with self._free:
             now = self._now()
             start = now if waited else max(now, self._paused_until)
-            if self._rates.requests:
+            if self.rates.requests:
                 start = max(start, self._next_request)
-                self._next_request = start + MINUTE_S / self._rates.requests
-            if self._rates.tokens:
+                self._next_request = start + MINUTE_S / self.rates.requests
+            if self.rates.tokens:
                 start = max(start, self._next_tokens)
-                self._next_tokens = start + tokens * MINUTE_S / self._rates.tokens
+                self._next_tokens = start + tokens * MINUTE_S / self.rates.tokens
             slot.tokens = tokens
         if start > now:
             self._sleep(start - now)
@@ -125,5 +125,5 @@ class Pool:
             self._window = max(self._window / 2, 1.0)
 
     def _give_back(self, tokens: int) -> None:
-        if self._rates.tokens:
-            self._next_tokens -= tokens * MINUTE_S / self._rates.tokens
+        if self.rates.tokens:
+            self._next_tokens -= tokens * MINUTE_S / self.rates.tokens
