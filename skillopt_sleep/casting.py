@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skillopt_core.critic import ModelCritic
 from skillopt_core.types import Missing, Score, Skill, Task
+from skillopt_sleep import sandbox
 from skillopt_sleep.agents.answering import AnsweringAgent
 from skillopt_sleep.agents.chat import ChatAgent, ChatSettings
 from skillopt_sleep.agents.native import (
@@ -21,6 +23,7 @@ from skillopt_sleep.agents.native import (
     folder_of,
     program_of,
     run_plainly,
+    shut_in,
     version_of,
 )
 from skillopt_sleep.agents.others import further_agents
@@ -35,7 +38,7 @@ from skillopt_sleep.critics.screen import Grounds, StrictScreen
 from skillopt_sleep.critics.simulated import Quality, SimulatedCritic
 from skillopt_sleep.domain.answers import Answer
 from skillopt_sleep.domain.health import thresholds
-from skillopt_sleep.errors import ConfigError, UsageError
+from skillopt_sleep.errors import ConfigError, SandboxUnavailable, UsageError
 from skillopt_sleep.log import one_line
 from skillopt_sleep.models.local import LocalModel
 from skillopt_sleep.replay.workspace import Start, lay_out
@@ -111,19 +114,36 @@ def _native(
         if path.resolve().is_relative_to(folder):
             why = "lies in the folder of the skill, all of which the agent is given"
             raise UsageError(why, where=one_line(str(path)), remedy="Keep tasks and runs in another folder")
+    walls = _walls()
     settings = NativeSettings(
-        command, model, seconds, config.agents.parallel, beside=lambda skill: beside.get(skill.digest, own)
-    )
-    agent = NativeAgent(LINES[backend], settings, theirs, _judged, _lay_out, run=run_plainly)
+        command, model, seconds, config.agents.parallel,
+        contained=walls is not None, beside=lambda skill: beside.get(skill.digest, own),
+    )  # fmt: skip
+    run = run_plainly if walls is None else shut_in(walls)
+    agent = NativeAgent(LINES[backend], settings, theirs, _judged, _lay_out, run=run)
     version = version_of(command, os.environ.get("PATH", os.defpath), run_plainly)
     files = "".join(f", files {beside_digest(folder)[:16]}" for folder in dict.fromkeys(beside.values()))
-    named = {"name": backend, "version": version, "settings": f"{seconds:g} s{files}"}
+    named = {
+        "name": backend,
+        "version": version,
+        "settings": f"{seconds:g} s, {walls.name if walls else 'no sandbox'}{files}",
+    }
     return Attempter(
         agent,
         named | ({"model": model} if model else {}),
         batch=settings.at_once,
         offers=frozenset({Need.TOOLS, Need.FILES}),
+        open="" if walls else f"no sandbox works here: {backend} attempts with all your files and the network",
     )
+
+
+@cache
+def _walls() -> sandbox.Sandbox | None:
+    """The sandbox that works here, None where none does."""
+    try:
+        return sandbox.find()
+    except SandboxUnavailable:
+        return None
 
 
 def _lay_out(task: Task, folder: Path) -> None:

@@ -65,6 +65,8 @@ def train_skill(call: Call, chosen: Chosen, out: Path | None) -> None:
     config = configured(call, chosen.options)
     recipe, skill = chosen.resolved(config), read_skill(chosen.skill)
     player = chosen.player(config, recipe, out or call.home.root)  # nothing is made where nobody could attempt
+    if player.open:
+        call.view.warn(player.open)
     tasks = _loaded(call, chosen, recipe, player.offers)
     clock = SystemClock()
     with the_store(call) as store, open_log(call.home, scrub=None):
@@ -94,7 +96,7 @@ def score_skill(call: Call, chosen: Chosen, against: Path | None, models: Sequen
     players = [chosen.player(_with_target(call, chosen, model), recipe, call.home.root, against) for model in models]
     judges, said = casting.judges(frozenset.intersection(*(player.offers for player in players)))
     loaded = load(chosen.tasks, judges)
-    for line in (*said, *warnings_of(loaded)):
+    for line in (*dict.fromkeys(player.open for player in players if player.open), *said, *warnings_of(loaded)):
         call.view.warn(line)
     units = {task.id: unit for unit, group in twins(loaded).items() for task in group}
     every = [task.as_task(units[task.id]) for task in loaded]

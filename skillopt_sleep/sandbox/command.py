@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -49,6 +49,7 @@ class Command:
     `readable` adds to what every command may read: programs, libraries, certificates. Everything else is not there.
     Of `environ` only the names of `environment.ALLOWED` go in; `given` goes in as it is. `home` is a folder that
     stands for the HOME, otherwise it is empty and forgotten afterwards. `hosts` may be reached, and nothing else.
+    `stop` is asked about once a second: where it says so, the command is ended as if its deadline were over.
     """
 
     argv: tuple[str, ...]
@@ -60,6 +61,7 @@ class Command:
     home: Path | None = None
     hosts: tuple[Host, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    stop: Callable[[], bool] = lambda: False
 
 
 @dataclass(frozen=True, slots=True)

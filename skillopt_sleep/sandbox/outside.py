@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
 from typing import IO, Self
@@ -61,8 +62,8 @@ class Inside:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._close()
 
-    def attend(self, limits: Limits) -> tuple[int, Ended]:
-        """Read both streams until all is over: the exit status, and why it was ended."""
+    def attend(self, limits: Limits, stop: Callable[[], bool]) -> tuple[int, Ended]:
+        """Read both streams until all is over: the exit status, and why it was ended. `stop` is asked once a second."""
         self.out, self.err = Kept(limits.output), Kept(limits.output)
         until = time.monotonic() + limits.deadline_s + limits.grace_s + LEEWAY_S
         word = bytearray()
@@ -79,7 +80,7 @@ class Inside:
                 if not ended and self.out.seen + self.err.seen > limits.flood:
                     ended = "output"
                     self._control.shutdown(socket.SHUT_WR)
-                if time.monotonic() > until:
+                if time.monotonic() > until or stop():
                     ended = ended or "deadline"
                     self._kill()
         return _judged(word, ended)

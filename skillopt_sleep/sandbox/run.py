@@ -35,7 +35,7 @@ def run(walls: Walls, command: Command) -> Ran:
     with ExitStack() as held:
         inside = held.enter_context(Inside(walls, room, order_of(command)))
         proxy = held.enter_context(_proxy(inside.listener, command.hosts)) if inside.listener else None
-        status, ended = inside.attend(command.limits)
+        status, ended = inside.attend(command.limits, command.stop)
     out, err = inside.out, inside.err
     seconds = time.monotonic() - began
     visits = proxy.visits() if proxy else ()

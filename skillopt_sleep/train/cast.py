@@ -17,7 +17,8 @@ class Attempter:
     """Who attempts, and how that is judged.
 
     `named` says who it is (name, version, model, settings: part of the key of an attempt). `batch` bounds how many paid
-    attempts are in the air between two commits. `offers` is what an answer holds beside words, for its checks.
+    attempts are in the air between two commits. `offers` is what an answer holds beside words, for its checks. `open`
+    says, in a sentence, what an attempt could do that it should not, "" for nothing.
     """
 
     environment: Environment
@@ -25,6 +26,7 @@ class Attempter:
     evidence: Evidence = "replayed"
     batch: int | None = None
     offers: frozenset[Need] = frozenset({Need.TOOLS})
+    open: str = ""
 
     @property
     def simulated(self) -> bool:

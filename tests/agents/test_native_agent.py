@@ -21,17 +21,20 @@ from typing import Any
 import pytest
 
 from skillopt_core.types import Missing, Score, Skill, Task, Trajectory
+from skillopt_sleep import sandbox
 from skillopt_sleep.agents.native import (
     LINES,
     Command,
     Ended,
     NativeAgent,
     NativeSettings,
+    Run,
     Theirs,
     beside_digest,
     folder_of,
     program_of,
     run_plainly,
+    shut_in,
     version_of,
 )
 from skillopt_sleep.agents.native.files import Left
@@ -97,11 +100,16 @@ def test_what_an_agent_leaves_behind_is_dead_when_its_attempt_ends(tmp_path: Pat
     assert sleeping() == 0
 
 
-def test_attempts_end_when_we_are_told_to_end(tmp_path: Path) -> None:
+def shut(command: Command) -> Ended:
+    return shut_in(sandbox.find())(command)
+
+
+@pytest.mark.parametrize("run", [run_plainly, pytest.param(shut, marks=pytest.mark.sandbox)])
+def test_attempts_end_when_we_are_told_to_end(run: Run, tmp_path: Path) -> None:
     def ended(command: Command) -> Ended:
         if not begun.is_set():
             begun.set()
-            return run_plainly(command)
+            return run(command)
         raise KeyboardInterrupt
 
     begun = threading.Event()
@@ -390,3 +398,22 @@ def test_a_version_is_read_or_refused(tmp_path: Path) -> None:
     (tmp_path / "agent").write_text("#!/bin/sh\necho none\n")
     with pytest.raises(ConfigError, match="named no version"):
         version_of((*command, "again"), os.defpath, run_plainly)
+
+
+@pytest.mark.sandbox
+def test_a_host_that_the_sandbox_refused_is_named_where_a_run_failed(tmp_path: Path) -> None:
+    asks = "curl -s -m 5 https://elsewhere.example/ >/dev/null; exit 1"
+    settings = NativeSettings(program(tmp_path, asks))
+    agent = NativeAgent(LINES["claude"], settings, THEIRS, passed, lambda task, folder: None, run=shut)
+    (answer,) = agent.attempt([TASK], SKILL, [0])
+    assert isinstance(answer, Missing)
+    assert answer.reason.endswith("; the sandbox let it not reach elsewhere.example")
+
+
+@pytest.mark.sandbox
+def test_in_the_sandbox_a_persons_proxy_is_not_the_way_out(tmp_path: Path) -> None:
+    with rooms() as room:
+        environ = {"PATH": os.defpath, "HTTPS_PROXY": "http://proxy.example:1", "HOME": str(room.home)}
+        said = program(tmp_path, "echo $HTTPS_PROXY; echo $HOME; touch $HOME/x; pwd")
+        ended = shut(Command(said, room.work, room.home, room.temporary, environ, 20.0, 1000, ("models.example",)))
+    assert ended.out.decode().splitlines() == ["http://127.0.0.1:3128", str(room.home), str(room.work)]

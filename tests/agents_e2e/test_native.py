@@ -169,15 +169,13 @@ class Said:
 
 
 def product(
-    agent: Driven, folder: Path, bin_folder: Path, steps: Steps, words: list[str], tasks: int = 8, config: str = ""
-) -> Said:
+    agent: Driven, folder: Path, bin_folder: Path, steps: Steps, words: list[str], tasks: int = 8, config: str = "",
+    checks: tuple[Mapping[str, Any], ...] = ({"kind": "contains", "argument": HEADING},),
+) -> Said:  # fmt: skip
     """`train` or `eval` with a real agent, inside the box, on tasks of which each wants the heading."""
     prompts = [f"Write memo {number}." for number in range(tasks)]
     stage = Stage(agent, folder, bin_folder, dict.fromkeys(prompts, steps))
-    rows = [
-        {"id": f"m{n}", "prompt": prompt, "checks": [{"kind": "contains", "argument": HEADING}]}
-        for n, prompt in enumerate(prompts)
-    ]
+    rows = [{"id": f"m{n}", "prompt": prompt, "checks": checks} for n, prompt in enumerate(prompts)]
     (folder / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     for name, text in (("plain", PLAIN), ("helpful", HELPFUL)):
         (folder / f"{name}.md").write_text(text)
@@ -187,6 +185,7 @@ def product(
     with stage.box as box:
         ran = box.run(argv, folder, stage.environ, PATIENCE)
     assert list((folder / "tmp").iterdir()) == [], "all rooms are gone"
+    assert ran.out, ran.err
     return Said(ran.code, json.loads(ran.out), ran.seconds)
 
 
@@ -230,3 +229,27 @@ def test_a_real_agent_that_hangs_is_dead_after_its_deadline(agents_under_test: P
     said = product(ClaudeCode(), tmp_path, agents_under_test, hang, words, 1, config)
     assert sleeping() == 0
     assert said.code == 3, "missing data, no score"
+
+
+TRIED = """
+cat {home}/.private >/dev/null 2>&1; echo files $? > tried.txt
+curl -s -m 5 --noproxy '*' http://127.0.0.1:8901/v1/models >/dev/null 2>&1; echo model $? >> tried.txt
+ls $HOME >/dev/null && echo home $? >> tried.txt
+"""
+NOTHING = "files 1\nmodel 7\nhome 0\n"
+"""What `cat` says of a file that is not there, and curl where nobody listens: the model is behind a proxy alone."""
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
+def test_an_agent_is_shut_in_with_its_rooms_and_its_model(
+    agent: Driven, agents_under_test: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home/.private").write_text("PRIVATE")
+    steps: Steps = [{"shell": TRIED.format(home=tmp_path / "home")}, GOOD]
+    words = ["eval", "--skill", "plain.md", "--repeats", "1"]
+    check = {"kind": "file_state", "argument": {"path": "tried.txt", "equals": NOTHING}}
+    said = product(agent, tmp_path, agents_under_test, steps, words, 1, checks=(check,))
+    (row,) = said.document["rows"]
+    assert (row["before"], row["coverage"]) == (1.0, 1.0)

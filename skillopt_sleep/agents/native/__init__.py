@@ -12,6 +12,7 @@ from skillopt_sleep.agents.native.lines import LINES, Line
 from skillopt_sleep.agents.native.login import Theirs
 from skillopt_sleep.agents.native.rooms import beside_digest, folder_of
 from skillopt_sleep.agents.native.running import run_plainly
+from skillopt_sleep.agents.native.shut_in import shut_in
 from skillopt_sleep.agents.native.version import program_of, version_of
 
 __all__ = [
@@ -27,5 +28,6 @@ __all__ = [
     "folder_of",
     "program_of",
     "run_plainly",
+    "shut_in",
     "version_of",
 ]

@@ -19,9 +19,12 @@ from skillopt_sleep.agents.native.login import Theirs
 from skillopt_sleep.agents.native.reading import Seen, seen
 from skillopt_sleep.agents.native.rooms import Rooms, clear_namesakes, install, name_of, rooms
 from skillopt_sleep.domain.answers import Answer
+from skillopt_sleep.log import one_line
 
 OUTPUT: Final = 8 << 20
 """Bytes that are kept of what an agent says: its last words are the verdict, its transcript tells the rest."""
+MOST_HOSTS: Final = 5
+"""Hosts that are named where a run failed and was refused some."""
 GIVEN: Final = (
     "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "HTTP_PROXY",
     "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
@@ -145,7 +148,8 @@ class NativeAgent:
         if ended.late:
             return self._missing(f"it was not done within {self._settings.seconds:g} s")
         if why := self._line.trouble(ended):
-            return self._missing(why)
+            hosts = one_line(", ".join(ended.refused[:MOST_HOSTS]))
+            return self._missing(f"{why}; the sandbox let it not reach {hosts}" if hosts else why)
         if found is None or not found.answer.strip():
             return self._missing("it left no transcript" if found is None else "its answer was empty")
         try:

@@ -32,7 +32,8 @@ class Ended:
     """What came of it; whatever it started is dead by now.
 
     `status` is its exit status, negative for the signal that ended it. `late`: the deadline, or `stop`, ended it. `out`
-    and `err` are a stranger's bytes; `cut`: there were more before them.
+    and `err` are a stranger's bytes; `cut`: there were more before them. `refused`: hosts that
+    it asked for and did not reach.
     """
 
     status: int
@@ -41,6 +42,7 @@ class Ended:
     seconds: float
     late: bool = False
     cut: bool = False
+    refused: tuple[str, ...] = ()
 
 
 Run = Callable[[Command], Ended]

@@ -33,11 +33,12 @@ class Copilot:
     skills = ".copilot/skills"
 
     def argv(self, prompt: str, model: str | None, session: str, *, contained: bool) -> list[str]:
-        """The prompt is one word with its option. Its own servers are left out."""
+        """The prompt is one word with its option. Its own servers are left out; in our sandbox any path will do."""
         apart = ["--disable-builtin-mcps", "--no-ask-user", "--disable-client-telemetry"]
         named = [f"--model={model}"] if model else []
         said = ["--output-format", "json", f"--session-id={session}"]
-        return [f"--prompt={prompt}", "--allow-all-tools", *said, *apart, *named]
+        leave = ["--allow-all-tools", *(["--allow-all-paths"] if contained else [])]
+        return [f"--prompt={prompt}", *leave, *said, *apart, *named]
 
     def sign_in(self, theirs: Theirs, home: Path) -> Mapping[str, str]:
         """Tokens of the environment, or who is signed in by its configuration. What it unpacked once is used again."""
