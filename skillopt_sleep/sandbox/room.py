@@ -14,8 +14,9 @@ from skillopt_sleep.sandbox.command import Command
 PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store")
 SETTINGS = (
     "alternatives", "ca-certificates", "crypto-policies", "fonts", "group", "host.conf", "hosts", "ld.so.cache",
-    "ld.so.conf", "ld.so.conf.d", "localtime", "mime.types", "nsswitch.conf", "os-release", "passwd", "pki",
-    "protocols", "services", "ssl/certs", "ssl/openssl.cnf", "terminfo", "timezone",
+    "ld.so.conf", "ld.so.conf.d", "localtime", "mime.types", "nsswitch.conf", "os-release", "passwd",
+    "pki/ca-trust/extracted", "pki/tls/cert.pem", "pki/tls/certs", "pki/tls/openssl.cnf", "protocols", "services",
+    "ssl/cert.pem", "ssl/certs", "ssl/openssl.cnf", "terminfo", "timezone",
 )  # fmt: skip
 """Of /etc: what programs need and what is no secret of this machine, also where root runs them."""
 OF_THE_MACHINE = ("acpi", "bus", "fs", "irq", "scsi", "sys", "sysrq-trigger")
