@@ -6,11 +6,13 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from skillopt_core.gate import RecordedGate, Recurrence
 from skillopt_harvesters import discover, discover_loose, harvester_of, left_out, read
+from skillopt_sleep.agents.native import Theirs
 from skillopt_sleep.agents.recorded import History, RecordedAgent
 from skillopt_sleep.budget import Budget, Limits, month_began_ms
 from skillopt_sleep.clock import Clock, SystemClock
@@ -34,10 +36,11 @@ from skillopt_sleep.ingest.remembered import clean_states
 from skillopt_sleep.ingest.silence import Place, silences
 from skillopt_sleep.models.base import Completion
 from skillopt_sleep.models.choice import Part, part_of
+from skillopt_sleep.models.command_lines import COMMAND_LINES
 from skillopt_sleep.models.handoff import HandedOver, Handoff
 from skillopt_sleep.models.making import HANDOFF, completer_of
 from skillopt_sleep.models.pool import Pool, Rates
-from skillopt_sleep.paths import Home
+from skillopt_sleep.paths import Home, person
 from skillopt_sleep.prices import DATE as PRICES_OF
 from skillopt_sleep.prices import FREE, THIS_MACHINE, Price, prices_of
 from skillopt_sleep.redact import Redactor
@@ -323,12 +326,20 @@ class LocalWorld:
 
         Raises what `completer_of` raises.
         """
-        completer = completer_of(self.part(role), self.home, self.environ)
+        completer = completer_of(self.part(role), self.home, self.environ, self._command_lines())
         if completer is not None:
             host = completer.where
             own = {completer.model: FREE, **self._prices} if host == THIS_MACHINE else self._prices
             self._prices |= prices_of([(completer.model, host)], own)
         return completer
+
+    def _command_lines(self) -> Mapping[str, Callable[[Part], Completer]]:
+        """The agents' command lines, by name. The login is the person's own, whatever transcripts are read."""
+        from skillopt_sleep.agents.completing import command_line
+
+        theirs = Theirs(person(), self.environ)
+        commands = {str(name): words for name, words in self.config.agents.commands.items()}
+        return {name: partial(command_line, theirs=theirs, commands=commands) for name in COMMAND_LINES}
 
     def part(self, role: Role) -> Part:
         """Who plays a role, and where `auto` chose, why."""

@@ -81,7 +81,8 @@ def run(
     backend: Annotated[
         str | None,
         typer.Option(
-            help="auto, recorded, local, anthropic, openai, azure, deepseek, ollama, vllm, minimax, lmstudio, handoff.",
+            help="auto, recorded, local, anthropic, openai, azure, deepseek, ollama, vllm, minimax, lmstudio, "
+            "claude, codex, copilot, handoff.",
             metavar="B",
         ),
     ] = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from skillopt_sleep.config.roles import COMPATIBLE, PLUGIN
@@ -17,13 +17,17 @@ BUILT: Final = ("auto", RECORDED, *COMPLETERS)
 """The backends of a night that there are. The others of the configuration come with their own work."""
 
 
-def completer_of(part: Part, home: Home, environ: Mapping[str, str]) -> Completer | None:
-    """The model of a role, None where it has none.
+def completer_of(
+    part: Part, home: Home, environ: Mapping[str, str], further: Mapping[str, Callable[[Part], Completer]] = {}
+) -> Completer | None:
+    """The model of a role, None where it has none. `further` are the backends that live elsewhere, by name.
 
     Raises `ConfigError` for a backend that there is not, and for an address or an effort that is not let in;
     `UsageError` where no model is named; `NotSignedIn`; `ModelError`.
     """
-    backend = check_backend(part.backend)
+    if (make := further.get(part.backend)) is not None:
+        return make(part)
+    backend = check_backend(part.backend, further)
     if backend == RECORDED:
         return None
     if backend.startswith(PLUGIN):
@@ -51,12 +55,12 @@ def completer_of(part: Part, home: Home, environ: Mapping[str, str]) -> Complete
     )
 
 
-def check_backend(backend: str) -> str:
+def check_backend(backend: str, further: Iterable[str] = ()) -> str:
     """The backend itself. Raises `ConfigError` for one that this version does not have: none is taken for another."""
     if backend not in BUILT and not backend.startswith(PLUGIN):
         raise ConfigError(
             f"this version has no backend {backend!r}",
             where="models.backend",
-            remedy=f"There are {', '.join(BUILT)}, and {PLUGIN}NAME",
+            remedy=f"There are {', '.join((*BUILT, *further))}, and {PLUGIN}NAME",
         )
     return backend

@@ -222,6 +222,7 @@ def test_a_budget_too_small_for_one_call_sends_nothing_and_warns_of_it(
     result = night(command, backend, "--budget-tokens", "2500")
     assert result.code == 0, "the free recorded rules were compared"
     assert seen == []
+    assert "of 2,500 tokens, which buy 0 of the prompts" in result.err, "the plan comes first"
     assert any("the next call may take" in warning for warning in result.document["warnings"])
     assert result.document["budget"]["tokens"]["spent"] == 0
     assert any(skill["verdict"] == "supported" for skill in result.document["skills"])
@@ -266,11 +267,21 @@ def plant(folder: Path) -> None:
         (path.parent / f"{name}.jsonl").write_text(re.sub(r'"uuid":"....', f'"uuid":"{word[:4]}', other))
 
 
-@pytest.mark.parametrize("backend", ["claude", "codex", "copilot", "handoff", "simulated"])
-def test_a_backend_that_is_not_there_is_refused_and_never_taken_for_another(backend: str, command: Command) -> None:
+@pytest.mark.parametrize("backend", ["claude", "codex", "copilot"])
+def test_an_agent_that_is_not_installed_is_refused_and_never_taken_for_another(
+    backend: str, command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
     result = command("run", "--json", "--backend", backend)
     assert result.code == 2
-    assert result.document["error"]["message"] == f"this version has no backend {backend!r}"
+    assert result.document["error"]["message"] == f"the command {backend} is not there"
+    assert command("history", "--json").lines == []
+
+
+def test_a_backend_that_is_not_there_is_refused_and_never_taken_for_another(command: Command) -> None:
+    result = command("run", "--json", "--backend", "simulated")
+    assert result.code == 2
+    assert result.document["error"]["message"] == "this version has no backend 'simulated'"
     assert "auto, recorded, anthropic, openai" in result.document["error"]["remedy"]
     assert command("history", "--json").lines == []
 
