@@ -85,7 +85,7 @@ def in_a_folder(work: Callable[[Environment], int]) -> Callable[[], int]:
             opened(Path(place) / "run", {"of": "bench"}, "", clock) as folder,
         ):
             budget = Budget(Limits(), Spending(folder.store, "bench"), clock)
-            player = Attempter(Instant(), {"name": "instant", "version": "1"})
+            player = Attempter(Instant(), {"name": "instant", "version": "1"}, "simulated")
             cast = Cast(player, ScriptedCritic([]), StrictScreen(Grounds()), "none", budget)
             return work(journaled(cast, folder, Redactor(()).redact, "bench"))
 

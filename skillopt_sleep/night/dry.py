@@ -5,21 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from skillopt_sleep.budget import most_tokens
 from skillopt_sleep.domain.reports import ModelUse
 from skillopt_sleep.domain.world import World
 from skillopt_sleep.lock import hold
 from skillopt_sleep.mine import mine
-from skillopt_sleep.mine.kinds import (
-    LONGEST_COMPARISON,
-    Item,
-    batches,
-    items_of,
-    most_requests,
-    patterns_of,
-    prompts_of,
-)
-from skillopt_sleep.night.kinds import known_kinds, to_show
+from skillopt_sleep.mine.kinds import Item, batches, items_of, patterns_of
+from skillopt_sleep.night.kinds import known_kinds, most_asked, to_show
 from skillopt_sleep.night.plan import Subject
 from skillopt_sleep.night.projects import Project
 from skillopt_sleep.night.work import live_skill, planned_subjects, projects_of
@@ -120,19 +111,17 @@ def plan_of(world: World) -> Plan:
 
 
 def _with(asks: Asks, world: World, shown: Sequence[Item]) -> Asks:
-    """What a project adds to what would be asked. An answer that cannot be read is asked for once more."""
+    """What a project adds to what would be asked."""
     told = batches(shown)
     if not told:
         return asks
-    requests, output = most_requests(len(told)), world.config.models.max_output
-    sizes = [most_tokens(world.redactor.redact(prompt)) for prompt in prompts_of(told)]
-    repairs = 2 * sum(sizes) + (requests - 2 * len(told)) * LONGEST_COMPARISON
+    calls, tokens = most_asked(world, told)
     return replace(
         asks,
         prompts=asks.prompts + len(told),
         items=asks.items + len(shown),
-        calls=asks.calls + requests,
-        tokens=asks.tokens + repairs + requests * output,
+        calls=asks.calls + calls,
+        tokens=asks.tokens + tokens,
     )
 
 

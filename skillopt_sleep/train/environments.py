@@ -25,7 +25,8 @@ def journaled(cast: Cast, folder: RunFolder, redact: Redact, comparison: str) ->
     """
     clean = _Redacted(_Afforded(cast.attempter.environment, cast.budget), redact)
     ledger = Attempts(folder.store, comparison, Redacted)
-    journal = Journal(clean, ledger, comparison, cast.attempter.named, batch=cast.attempter.batch)
+    batch = None if cast.attempter.simulated else cast.attempter.batch or 1  # what costs nothing is kept all at once
+    journal = Journal(clean, ledger, comparison, cast.attempter.named, batch=batch)
     return RememberedEnvironment(journal, folder.misses)
 
 

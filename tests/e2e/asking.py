@@ -21,7 +21,7 @@ from skillopt_sleep.store.ledgers import Completions
 CONFIG = '[models]\nbackend = "anthropic"\noptimizer = "scripted"\nparallel = 1\n'
 
 
-def instrument(deadly: int) -> None:
+def die_after(deadly: int) -> None:
     """Count the answers that are kept; at the chosen one the process ends as by a power cut."""
     save = Completions.save
     kept = 0
@@ -34,7 +34,6 @@ def instrument(deadly: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     Completions.save = counted  # type: ignore[method-assign, assignment]
-    items.BATCH_ITEMS = 3  # type: ignore[misc]
 
 
 def main(folder: Path, deadly: int) -> int:
@@ -43,7 +42,8 @@ def main(folder: Path, deadly: int) -> int:
         (folder / "sleep.toml").write_text(CONFIG)
     os.environ |= {"HOME": str(folder / "home"), "SKILLOPT_HOME": str(folder / "state")}
     os.chdir(folder / "shop")
-    instrument(deadly)
+    die_after(deadly)
+    items.BATCH_ITEMS = 3  # type: ignore[misc]
     return run(["run", "--json", "--config", str(folder / "sleep.toml")])
 
 
