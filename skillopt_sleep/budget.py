@@ -150,10 +150,23 @@ class Budget:
 
         Raises `Exhausted` where that would pass a limit, `ConfigError` where dollars are limited and it has no price.
         """
-        size, price = size_of(prompt), self._price(model)
+        size = size_of(prompt)
         with self._lock:
             tokens = self._learnt.get(model, _Learnt()).most(size)
-            usd = price.of(tokens, output)
+        return self._set_aside(role, model, size, tokens, output)
+
+    def reserve_run(self, role: str, model: str, prompt: int, output: int) -> Reservation:
+        """Set tokens aside for a run of many calls, whose size nobody can bound beforehand. Raises as `reserve`."""
+        return self._set_aside(role, model, Size(0, prompt, prompt), prompt, output)
+
+    def charge(self, held: Reservation, prompt: int, output: int) -> None:
+        """Replace it by what the run took by its own figures, also where that is more than was set aside."""
+        usd = self._price(held.model).of(prompt, output)
+        self._settle(held, Spend(prompt + output, usd, True, prompt + output, usd))
+
+    def _set_aside(self, role: str, model: str, size: Size, tokens: int, output: int) -> Reservation:
+        usd = self._price(model).of(tokens, output)
+        with self._lock:
             if shortage := self._shortage(tokens + output, 1, usd):
                 raise Exhausted(shortage)
             self._calls += 1

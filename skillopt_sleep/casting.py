@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -51,6 +52,7 @@ from skillopt_sleep.world import LocalWorld
 
 if TYPE_CHECKING:
     from skillopt_core.protocols import Critic
+    from skillopt_sleep.budget import Budget
     from skillopt_sleep.config import Config
     from skillopt_sleep.train.recipe import Recipe
     from skillopt_sleep.train.runfolder import RunFolder
@@ -137,6 +139,14 @@ def _native(
     )
 
 
+def _paid(player: Attempter, budget: Budget) -> Attempter:
+    """The same, paid for out of the budget of the run where its attempts cost anything."""
+    environment = player.environment
+    return (
+        replace(player, environment=environment.paid_from(budget)) if isinstance(environment, NativeAgent) else player
+    )
+
+
 @cache
 def _walls() -> sandbox.Sandbox | None:
     """The sandbox that works here, None where none does."""
@@ -200,8 +210,9 @@ def cast(
     entities = own_entities([task.prompt for task in known], skill.text)
     grounds = Grounds(literals=frozenset(secrets), entities=entities)
     screen = StrictScreen(grounds, is_secret=lambda text: world.redactor.redact(text) != text)
+    budget = world.budget(run)
     return Cast(
-        player or attempter(world.config, recipe), critic, screen, editor(world, recipe), world.budget(run),
+        _paid(player or attempter(world.config, recipe), budget), critic, screen, editor(world, recipe), budget,
         thresholds(world.config.health),
     )  # fmt: skip
 

@@ -165,7 +165,8 @@ def test_an_agent_that_is_not_signed_in_is_missing_data(agent: Driven, agents_un
 class Said:
     code: int
     document: dict[str, Any]
-    seconds: float
+    tokens: int
+    """All tokens that the model has given and taken."""
 
 
 def product(
@@ -184,9 +185,10 @@ def product(
     argv += ["--backend", NAMES[agent.name], "--home", str(folder / "state"), "--config", str(folder / "sleep.toml")]
     with stage.box as box:
         ran = box.run(argv, folder, stage.environ, PATIENCE)
+        tokens = sum(sum(asked["tokens"].values()) for asked in box.requests() if asked["task"])
     assert list((folder / "tmp").iterdir()) == [], "all rooms are gone"
     assert ran.out, ran.err
-    return Said(ran.code, json.loads(ran.out), ran.seconds)
+    return Said(ran.code, json.loads(ran.out), tokens)
 
 
 TRAIN = [
@@ -204,6 +206,8 @@ def test_a_rule_that_helps_is_accepted_by_what_the_real_agent_does(
     assert (said.code, step["verdict"], step["before"], step["after"]) == (0, "accept", 0.0, 1.0)
     assert said.document["evidence"] == "replayed"
     assert "Recommendation" in (tmp_path / "run/best_skill.md").read_text()
+    spent = said.document["budget"]["tokens"]
+    assert (spent["spent"], spent["exact"]) == (said.tokens, True), "by the agent's own figures"
 
 
 def test_a_skill_that_is_never_opened_has_no_exposure(agents_under_test: Path, tmp_path: Path) -> None:

@@ -16,8 +16,10 @@ from skillopt_sleep.agents.native.command import Command, Ended, Run
 from skillopt_sleep.agents.native.files import Left, NotJudged
 from skillopt_sleep.agents.native.lines import Line
 from skillopt_sleep.agents.native.login import Theirs
+from skillopt_sleep.agents.native.purse import Pay, Purse
 from skillopt_sleep.agents.native.reading import Seen, seen
 from skillopt_sleep.agents.native.rooms import Rooms, clear_namesakes, install, name_of, rooms
+from skillopt_sleep.budget import Budget
 from skillopt_sleep.domain.answers import Answer
 from skillopt_sleep.log import one_line
 
@@ -63,8 +65,8 @@ class NativeAgent:
     """Implements the core's `Environment`.
 
     A run that failed, was late, signed out, empty or cut off is `Missing`, never a score. `Score.objectives` gains
-    tokens (output, by the agent's own figures), tool_calls, tool_errors and seconds. Raises `UsageError` for a text
-    that no agent could be shown.
+    tokens (output, by the agent's own figures), tool_calls, tool_errors and seconds. Raises `Exhausted` before attempts
+    that the budget cannot cover, and `UsageError` for a text that no agent could be shown.
     """
 
     deterministic = False
@@ -79,6 +81,7 @@ class NativeAgent:
         *,
         run: Run,
         noted: Noted | None = None,
+        purse: Purse | None = None,
     ) -> None:
         self._line = line
         self._settings = settings
@@ -87,6 +90,14 @@ class NativeAgent:
         self._lay_out = lay_out
         self._run = run
         self._noted = noted
+        self._purse = purse or Purse()
+
+    def paid_from(self, budget: Budget) -> NativeAgent:
+        """The same, its attempts paid for out of a budget."""
+        return NativeAgent(
+            self._line, self._settings, self._theirs, self._judge, self._lay_out, run=self._run, noted=self._noted,
+            purse=Purse(budget, self._settings.model or self._line.program),
+        )  # fmt: skip
 
     def attempt(self, tasks: Sequence[Task], skill: Skill, draws: Sequence[int]) -> Sequence[Trajectory | Missing]:
         """One judged attempt a task, in order, as many at a time as are allowed."""
@@ -98,11 +109,12 @@ class NativeAgent:
         return answers
 
     def _together(self, tasks: Sequence[Task], skill: Skill, draws: Sequence[int]) -> list[Trajectory | Missing]:
-        """All of them at once; all of them ended where we are told to end."""
+        """All of them paid for before the first begins; all of them ended where we are told to end."""
         stop = threading.Event()
-        with ThreadPoolExecutor(len(tasks)) as pool:
+        with self._purse.open(len(tasks)) as paid, ThreadPoolExecutor(len(tasks)) as pool:
             begun: list[Future[Trajectory | Missing]] = [
-                pool.submit(self._attempt, task, skill, draw, stop) for task, draw in zip(tasks, draws, strict=True)
+                pool.submit(self._attempt, task, skill, draw, pay, stop)
+                for task, draw, pay in zip(tasks, draws, paid, strict=True)
             ]
             try:
                 wait(begun, return_when=FIRST_EXCEPTION)
@@ -110,7 +122,8 @@ class NativeAgent:
                 stop.set()
         return [one.result() for one in begun]
 
-    def _attempt(self, task: Task, skill: Skill, draw: int, stop: threading.Event) -> Trajectory | Missing:
+    def _attempt(self, task: Task, skill: Skill, draw: int, pay: Pay, stop: threading.Event) -> Trajectory | Missing:
+        ended: Ended | None = None
         with rooms() as room:
             try:
                 name, session = name_of(skill), str(uuid.uuid4())
@@ -120,7 +133,9 @@ class NativeAgent:
                 ended = self._run(self._command(task, room, session, stop))
                 found = seen(self._line.agent, room.home, skill, name, file)
             except (OSError, ValueError) as error:
+                pay(None, ended is not None)
                 return self._missing(f"it could not be run ({type(error).__name__})")
+            pay(found, ended.late)
             if found is not None and self._noted is not None:
                 self._noted(task, skill, draw, found.session)
             return self._judged(task, skill, draw, ended, found, room)
