@@ -122,7 +122,12 @@ def _native(
         contained=walls is not None, beside=lambda skill: beside.get(skill.digest, own),
     )  # fmt: skip
     run = run_plainly if walls is None else shut_in(walls)
-    agent = NativeAgent(LINES[backend], settings, theirs, _judged, _lay_out, run=run)
+    sessions: dict[tuple[str, str, int], str] = {}
+
+    def noted(task: Task, skill: Skill, draw: int, session: str) -> None:
+        sessions[task.id, skill.digest, draw] = session
+
+    agent = NativeAgent(LINES[backend], settings, theirs, _judged, _lay_out, run=run, noted=noted)
     version = version_of(command, os.environ.get("PATH", os.defpath), run_plainly)
     files = "".join(f", files {beside_digest(folder)[:16]}" for folder in dict.fromkeys(beside.values()))
     named = {
@@ -136,6 +141,7 @@ def _native(
         batch=settings.at_once,
         offers=frozenset({Need.TOOLS, Need.FILES}),
         open="" if walls else f"no sandbox works here: {backend} attempts with all your files and the network",
+        sessions=sessions,
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass, field
 
 from skillopt_core.health import RULES_OF_THUMB, Thresholds
 from skillopt_core.protocols import Critic, Environment, Screen
@@ -18,7 +18,8 @@ class Attempter:
 
     `named` says who it is (name, version, model, settings: part of the key of an attempt). `batch` bounds how many paid
     attempts are in the air between two commits. `offers` is what an answer holds beside words, for its checks. `open`
-    says, in a sentence, what an attempt could do that it should not, "" for nothing.
+    says, in a sentence, what an attempt could do that it should not, "" for nothing. `sessions` fills up with native
+    ids of the agent's sessions, by task, digest of the text and draw.
     """
 
     environment: Environment
@@ -27,6 +28,7 @@ class Attempter:
     batch: int | None = None
     offers: frozenset[Need] = frozenset({Need.TOOLS})
     open: str = ""
+    sessions: MutableMapping[tuple[str, str, int], str] = field(default_factory=dict)
 
     @property
     def simulated(self) -> bool:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -208,6 +210,10 @@ def test_a_rule_that_helps_is_accepted_by_what_the_real_agent_does(
     assert "Recommendation" in (tmp_path / "run/best_skill.md").read_text()
     spent = said.document["budget"]["tokens"]
     assert (spent["spent"], spent["exact"]) == (said.tokens, True), "by the agent's own figures"
+    with closing(sqlite3.connect(tmp_path / "run/journal.db")) as store:
+        sessions = [row[0] for row in store.execute("SELECT native_session FROM attempt")]
+    assert len(set(sessions)) == len(sessions) == 3 + 2 * 5, "each attempt is known by its agent's session"
+    assert all(sessions)
 
 
 def test_a_skill_that_is_never_opened_has_no_exposure(agents_under_test: Path, tmp_path: Path) -> None:
