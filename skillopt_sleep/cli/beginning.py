@@ -18,11 +18,10 @@ from skillopt_sleep.cli.making import the_store, user_home
 from skillopt_sleep.cli.scheduling import KINDS, environment_of, scheduler
 from skillopt_sleep.clock import SystemClock
 from skillopt_sleep.config import Config, example
-from skillopt_sleep.config.roles import PLUGIN
 from skillopt_sleep.errors import SleepError, StoreError
 from skillopt_sleep.ingest.further import further_roots
-from skillopt_sleep.models.base import host_of
-from skillopt_sleep.models.choice import LOCAL, RECORDED, part_of
+from skillopt_sleep.models.choice import destination, part_of
+from skillopt_sleep.models.keys import without_keys
 from skillopt_sleep.models.others import further_models
 from skillopt_sleep.paths import Home, user_config
 from skillopt_sleep.plugins import Plugins
@@ -37,7 +36,6 @@ from skillopt_sleep.store.engine import Store, open_store
 from skillopt_sleep.store.files import must_be_whole
 from skillopt_sleep.store.oddities import odd_sources
 from skillopt_sleep.store.sources import understood_by_agent
-from skillopt_sleep.world import chosen_backend
 
 
 def init(call: Call) -> None:
@@ -85,16 +83,11 @@ def init(call: Call) -> None:
 
 def sends(config: Config, home: Home) -> str:
     """What a night with this configuration sends, and to whom."""
-    part, models = part_of(config.models, "optimizer", home.models, os.environ), config.models
-    backend, address = part.backend, part.base_url
-    if backend in {RECORDED, LOCAL}:
+    part = part_of(config.models, "optimizer", home.models, os.environ)
+    where = destination(part)
+    if not where:
         return "nothing"
-    where = f"the host that the environment names for {backend}, else the provider"
-    if address or backend.startswith(PLUGIN):
-        where = host_of(address) if address else f"the host that the {backend} chooses"
-    return (
-        f"what you said to your agents and what they had done, redacted, to {models.optimizer or 'a model'} at {where}"
-    )
+    return f"what you said to your agents and what they had done, redacted, to {part.model or 'a model'} at {where}"
 
 
 def doctor(call: Call, *, as_scheduled: bool, fix: bool) -> None:
@@ -185,8 +178,8 @@ def _configuration(call: Call) -> Iterator[Finding]:
     found = checks.configuration(lambda: call.loaded.warnings)
     yield found
     if found.state != "fail":
-        backend = chosen_backend(call.loaded.config, call.home)
-        yield checks.models(os.environ, backend, backend != "recorded")
+        part = part_of(call.loaded.config.models, "optimizer", call.home.models, os.environ)
+        yield checks.models(os.environ, part.backend, bool(destination(part)))
 
 
 def _odd(call: Call) -> Iterable[str]:
@@ -228,7 +221,8 @@ def _loginctl() -> str | None:
     if program is None:
         return None
     done = subprocess.run([program, "show-user", "--property=Linger", str(os.getuid())],
-                          capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)  # fmt: skip
+                          capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+                          env=without_keys(os.environ))  # fmt: skip
     return done.stdout if done.returncode == 0 else None
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from skillopt_sleep.config.roles import Models, Role
+from skillopt_sleep.config.roles import PLUGIN, Models, Role
 from skillopt_sleep.errors import UsageError
 from skillopt_sleep.models.base import host_of
 from skillopt_sleep.models.pinned import pulled, runs_here
@@ -81,6 +81,20 @@ def _there(models: Models, role: Role, folder: Path, environ: Mapping[str, str])
     keys = [key for key in dict.fromkeys(_KEYS) if environ.get(key)]
     held = f"; {', '.join(keys)} is set, and goes to nobody whom you have not named" if keys else ""
     return RECORDED, f"no model with an address is named, and none was pulled{held}"
+
+
+def destination(part: Part) -> str:
+    """Where prompts would go, in words for the person; "" where they stay on this machine."""
+    backend, preset = part.backend, PRESETS.get(part.backend)
+    if backend in {RECORDED, LOCAL, "handoff"}:
+        return ""
+    if backend in {"claude", "codex", "copilot"}:
+        return f"the provider that you are signed in to with {backend}"
+    if backend.startswith(PLUGIN):
+        return f"the host that the {backend} chooses"
+    if address := part.base_url or (preset.base_url if preset else None):
+        return host_of(address)
+    return f"the host that the environment names for {backend}, else the provider"
 
 
 def server_at(url: str) -> str:

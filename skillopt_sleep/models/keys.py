@@ -24,6 +24,9 @@ _KEY: Final = re.compile(r"[\x21-\x7e]+")
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 
 
+_SECRET: Final = re.compile(r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|AUTH)$", re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class Key:
     """A key and the place that it came from."""
@@ -45,6 +48,11 @@ def find_key(names: Iterable[str], named: str | None, environ: Mapping[str, str]
         remedy = f"Set {named}, or hand it to the service as a credential of that name"
         raise NotSignedIn("there is no such variable or credential", where=named, remedy=remedy)
     return key
+
+
+def without_keys(environ: Mapping[str, str]) -> dict[str, str]:
+    """An environment for a child that needs no key: without all that is called like one."""
+    return {name: value for name, value in environ.items() if not _SECRET.search(name)}
 
 
 def _called(name: str, environ: Mapping[str, str]) -> Key | None:

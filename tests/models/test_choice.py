@@ -9,7 +9,7 @@ import pytest
 from skillopt_sleep.config.roles import Models
 from skillopt_sleep.errors import ConfigError, UsageError
 from skillopt_sleep.models import choice, pinned
-from skillopt_sleep.models.choice import Part, part_of, server_at
+from skillopt_sleep.models.choice import Part, destination, part_of, server_at
 from skillopt_sleep.models.making import completer_of
 from skillopt_sleep.models.openai import OpenAICompleter
 from skillopt_sleep.paths import Home
@@ -133,3 +133,15 @@ def test_a_key_in_the_place_of_a_name_is_refused_and_not_repeated() -> None:
     with pytest.raises(ValueError, match="optimizer_key should be the NAME") as refused:
         Models.model_validate({"optimizer_key": "sk-live-0123456789abcdef"})
     assert "sk-live" not in "; ".join(one["msg"] for one in refused.value.errors())  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("backend", "where"),
+    [("recorded", ""), ("local", ""), ("handoff", ""), ("deepseek", "api.deepseek.com"), ("ollama", "127.0.0.1:11434"),
+     ("claude", "signed in"), ("openai", "environment"), ("plugin:x", "plugin:x")],
+)  # fmt: skip
+def test_where_prompts_would_go_is_told_in_words(backend: str, where: str) -> None:
+    told = destination(Part("optimizer", backend))
+    assert where in told
+    assert bool(told) is bool(where)
+    assert destination(Part("optimizer", "openai", base_url="https://me:pw@box.example:8443/v1")) == "box.example:8443"

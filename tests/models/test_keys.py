@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from skillopt_sleep.errors import NotSignedIn
-from skillopt_sleep.models.keys import Key, find_key
+from skillopt_sleep.models.keys import Key, find_key, without_keys
 
 SECRET = "sk-not-to-be-shown-0123456789"
 
@@ -79,3 +79,9 @@ def test_a_name_leads_to_no_file_beside_the_credentials(tmp_path: Path) -> None:
 
 def test_a_key_does_not_print_itself(file: Path) -> None:
     assert SECRET not in repr(find_key((), str(file), {}))
+
+
+def test_a_child_that_needs_no_key_gets_none() -> None:
+    keys = {"OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN", "GH_TOKEN", "DB_PASSWORD", "AWS_SECRET_ACCESS_KEY", "APIKEY"}
+    kept = {"PATH", "HOME", "DBUS_SESSION_BUS_ADDRESS", "KEYBOARD", "CREDENTIALS_DIRECTORY", "TOKENS_SEEN"}
+    assert set(without_keys(dict.fromkeys(keys | kept, "x"))) == kept

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 
 from skillopt_sleep.errors import NotFound, SleepError
+from skillopt_sleep.models.keys import without_keys
 from skillopt_sleep.service.install.base import Installed, Kind, Plan
 
 MARK = "# skillopt-sleep"
@@ -71,6 +73,7 @@ class Cron:
                 [self._crontab, argument],
                 capture_output=True,
                 check=False,
+                env=without_keys(os.environ),
                 input=sent,
                 stdin=subprocess.DEVNULL if sent is None else None,
             )

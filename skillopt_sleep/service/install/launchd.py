@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import plistlib
 import shlex
 import subprocess
 from pathlib import Path
 
 from skillopt_sleep.errors import NotFound, SleepError
+from skillopt_sleep.models.keys import without_keys
 from skillopt_sleep.service.install.base import Installed, Kind, Plan
 
 LABEL = "io.github.skillopt-sleep"
@@ -62,7 +64,9 @@ class Launchd:
 
     def _call(self, *arguments: str) -> None:
         try:
-            done = subprocess.run([self._launchctl, *arguments], capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                [self._launchctl, *arguments], capture_output=True, text=True, check=False, env=without_keys(os.environ)
+            )
         except FileNotFoundError as error:
             raise NotFound("launchctl is not there", remedy="On Linux use --systemd or --cron") from error
         if done.returncode:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from datetime import time
 from pathlib import Path
 
 from skillopt_sleep.errors import NotFound, SleepError
+from skillopt_sleep.models.keys import without_keys
 from skillopt_sleep.service.install.base import Installed, Kind, Plan
 
 NAME = "skillopt-sleep"
@@ -121,7 +123,13 @@ class Systemd:
 
     def _call(self, *arguments: str) -> None:
         try:
-            done = subprocess.run([self._systemctl, "--user", *arguments], capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                [self._systemctl, "--user", *arguments],
+                capture_output=True,
+                text=True,
+                check=False,
+                env=without_keys(os.environ),
+            )
         except FileNotFoundError as error:
             raise NotFound("systemctl is not there", remedy="Use `schedule install --cron`, or `daemon`") from error
         if done.returncode:
