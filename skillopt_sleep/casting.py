@@ -42,6 +42,7 @@ from skillopt_sleep.domain.health import thresholds
 from skillopt_sleep.errors import ConfigError, SandboxUnavailable, UsageError
 from skillopt_sleep.log import one_line
 from skillopt_sleep.models.local import LocalModel
+from skillopt_sleep.paths import person
 from skillopt_sleep.replay.workspace import Start, lay_out
 from skillopt_sleep.train.cast import Attempter, Cast
 from skillopt_sleep.train.loading import Judges
@@ -107,7 +108,7 @@ def _native(
     config: Config, backend: str, model: str | None, skills: tuple[Path, ...], hidden: tuple[Path, ...]
 ) -> Attempter:
     """A real agent's command line, each attempt in rooms of its own. Raises `ConfigError` where it is not there."""
-    theirs = Theirs(Path.home(), os.environ)
+    theirs = Theirs(person(), os.environ)
     command = program_of(backend, {str(name): words for name, words in config.agents.commands.items()}, theirs)
     seconds = config.agents.timeout_minutes * 60
     beside = {read_skill(file).digest: folder for file in reversed(skills) if (folder := folder_of(file))}

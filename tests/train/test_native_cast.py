@@ -1,0 +1,57 @@
+"""A real agent as who attempts: named by its version and by the files that come along, and shown no checks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from skillopt_sleep import casting
+from skillopt_sleep.config import Config
+from skillopt_sleep.domain.answers import Need
+from skillopt_sleep.errors import ConfigError, UsageError
+from skillopt_sleep.train.recipe import Recipe
+
+TEXT = "---\nname: memo\ndescription: x\n---\n"
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    program = tmp_path / "agent"
+    program.write_text("#!/bin/sh\necho 1.2.3\n")
+    program.chmod(0o755)
+    models = {"backend": "claude", "target": "m"}
+    return Config.model_validate({"models": models, "agents": {"commands": {"claude": (str(program),)}}})
+
+
+@pytest.fixture
+def skill(tmp_path: Path) -> Path:
+    folder = tmp_path / "memo"
+    folder.mkdir()
+    (folder / "SKILL.md").write_text(TEXT)
+    return folder / "SKILL.md"
+
+
+def test_it_is_named_by_program_version_model_and_the_files_that_come_along(config: Config, skill: Path) -> None:
+    (skill.parent / "reference.md").write_text("one")
+    player = casting.attempter(config, Recipe(), [skill])
+    assert (player.named["name"], player.named["version"], player.named["model"]) == ("claude", "1.2.3", "m")
+    assert (player.evidence, player.offers) == ("replayed", {Need.TOOLS, Need.FILES})
+    (skill.parent / "reference.md").write_text("two")
+    assert casting.attempter(config, Recipe(), [skill]).named["settings"] != player.named["settings"]
+
+
+def test_an_agent_is_never_given_the_tasks_with_the_skill(config: Config, skill: Path) -> None:
+    beside = skill.parent / "bench/tasks.jsonl"
+    with pytest.raises(UsageError, match="lies in the folder of the skill"):
+        casting.attempter(config, Recipe(), [skill], [beside])
+    casting.attempter(config, Recipe(), [skill], [skill.parent.parent / "tasks.jsonl"])
+    alone = skill.parent / "memo.md"
+    alone.write_text(TEXT)
+    casting.attempter(config, Recipe(), [alone], [beside])
+
+
+def test_a_program_that_is_no_agent_is_refused_before_anything_is_made(config: Config, tmp_path: Path) -> None:
+    (tmp_path / "agent").write_text("#!/bin/sh\nexit 1\n")
+    with pytest.raises(ConfigError, match="--version ended with status 1"):
+        casting.attempter(config, Recipe())
