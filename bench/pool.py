@@ -2,29 +2,32 @@
 
     python bench/pool.py [--seconds S] [--calls N]
 
-A provider on loopback (serving.py) answers each call after S seconds (1). `complete` is a role's completions over the
-OpenAI SDK, reserved, settled and kept in a store on disk; `rollouts` are attempts of an agent that asks the same
-provider once a task, each kept in a run's journal. The ratio is wall time by S × calls / workers; the last row is the
-time of 1,000 tasks whose calls take none at all.
+A provider on loopback (serving.py, a process of its own) answers each call after S seconds (1). `complete` is a role's
+completions over the OpenAI SDK, reserved, settled and kept in a store on disk; `rollouts` are attempts of an agent that
+asks the same provider once a task, each kept in a run's journal. The ratio is wall time by S × calls / workers. The
+last rows are 1,000 tasks of a model that answers at once and without HTTP: what a night costs outside of its calls.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from serving import Account, Habits, Provider
 
 from skillopt_core.types import Missing, Score, Skill, Task, Trajectory
-from skillopt_sleep.budget import Budget, Limits
+from skillopt_sleep.budget import Budget, Limits, Usage
 from skillopt_sleep.clock import SystemClock
-from skillopt_sleep.models.base import Completion
+from skillopt_sleep.models.base import Completer, Completion, Reply
 from skillopt_sleep.models.openai import OpenAICompleter
 from skillopt_sleep.models.pool import Pool
 from skillopt_sleep.redact import Redacted
@@ -36,15 +39,17 @@ from skillopt_sleep.store.ledgers import Attempts, Completions, Spending
 WORKERS = (1, 8, 32)
 TASKS = 1000
 SKILL = Skill("# Memo\n\nBe brief.\n", "memo")
+Work = Callable[[Completion, Store, int, int], None]
 
 
 @dataclass(frozen=True)
 class Found:
-    """One measurement: seconds of wall time, requests, and the most that were in flight, by the server's count."""
+    """One measurement: seconds of wall and processor time, requests and the most in flight by the server's count."""
 
     wall: float
     requests: int
     peak: int
+    processor: float = 0.0
 
 
 class Asking:
@@ -65,55 +70,71 @@ class Asking:
         ]
 
 
-def calls_over_http(workers: int, calls: int, seconds: float, *, gathers: int = 0) -> Found:
-    """A role's completions; the server answers none before `gathers` are in flight.
+class Instant:
+    """A model that answers at once."""
 
-    The first call goes alone, before the clock starts: it shows whether the key is good.
-    """
+    model, where = "instant", "here"
 
-    def work(complete: Completion, _: Store) -> None:
-        complete([f"prompt {n}" for n in range(calls - 1)])
-
-    return _measured(workers, seconds, work, gathers)
+    def complete(self, prompt: Redacted, max_output: int) -> Reply:
+        return Reply("The memo says who decides.", Usage(len(prompt) // 4 + 8, min(7, max_output)))
 
 
-def rollouts(workers: int, calls: int, seconds: float) -> Found:
+def gathered(workers: int, calls: int) -> Found:
+    """Completions of a server that answers none before it saw so many in flight as there are workers."""
+    provider = Provider()
+    try:
+        account = provider.accounts["one"] = Account(Habits(lambda text: len(text) // 4 + 1))
+        with _asking(OpenAICompleter("scripted", base_url=f"{provider.url('one')}/v1"), workers) as (complete, _):
+            account.gathers = workers
+            complete([f"prompt {n}" for n in range(calls)])
+        return Found(0.0, account.requests, account.peak)
+    finally:
+        provider.close()
+
+
+def completions(complete: Completion, _: Store, calls: int, workers: int) -> None:
+    """A role's completions, all asked together."""
+    complete([f"prompt {n}" for n in range(calls)])
+
+
+def rollouts(complete: Completion, store: Store, calls: int, workers: int) -> None:
     """A night's rollouts: one attempt a task, each in the journal as soon as it is there."""
-
-    def work(complete: Completion, store: Store) -> None:
-        journal = Journal(Asking(complete), Attempts(store, "night", Redacted), "bench", {"name": "asking"}, batch=1)
-        tasks = [Task(f"t{n}", f"Write a memo on matter {n}.") for n in range(calls - 1)]
-        Pooled(journal, _pool(workers)).attempt(tasks, SKILL, [0] * len(tasks))
-
-    return _measured(workers, seconds, work)
+    journal = Journal(Asking(complete), Attempts(store, "night", Redacted), "bench", {"name": "asking"}, batch=1)
+    tasks = [Task(f"t{n}", f"Write a memo on matter {n}.") for n in range(calls)]
+    Pooled(journal, _pool(workers)).attempt(tasks, SKILL, [0] * len(tasks))
 
 
-def _measured(workers: int, seconds: float, work: Callable[[Completion, Store], None], gathers: int = 0) -> Found:
+def over_http(work: Work, workers: int, calls: int, seconds: float) -> Found:
+    """The work against a provider that answers after so many seconds."""
+    command = [sys.executable, str(Path(__file__).with_name("serving.py")), str(seconds)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout
+        url = server.stdout.readline().strip()
+        found = timed(work, OpenAICompleter("scripted", base_url=f"{url}/v1"), workers, calls)
+        said = json.loads(server.communicate()[0])
+    return replace(found, requests=said["requests"], peak=said["peak"])
+
+
+def timed(work: Work, completer: Completer, workers: int, calls: int) -> Found:
+    """The work on a fresh store; the call that goes alone, because it shows whether the key is good, comes before."""
+    with _asking(completer, workers) as (complete, store):
+        began, spent = time.perf_counter(), time.process_time()
+        work(complete, store, calls, workers)
+        return Found(time.perf_counter() - began, calls, 0, time.process_time() - spent)
+
+
+@contextmanager
+def _asking(completer: Completer, workers: int) -> Iterator[tuple[Completion, Store]]:
     with (
-        _provider(seconds) as (account, url),
         tempfile.TemporaryDirectory() as place,
         open_store(Path(place) / "store.db", SystemClock()) as store,
     ):
         complete = Completion(
-            OpenAICompleter("scripted", base_url=url), Budget(Limits(), Spending(store, "night"), SystemClock()),
-            Completions(store, Redacted), night="night", role="target", redact=Redacted, sleep=time.sleep,
-            pool=_pool(workers),
+            completer, Budget(Limits(), Spending(store, "night"), SystemClock()), Completions(store, Redacted),
+            night="night", role="target", redact=Redacted, sleep=time.sleep, pool=_pool(workers),
         )  # fmt: skip
         complete(["the first"])
-        account.gathers = gathers
-        began = time.perf_counter()
-        work(complete, store)
-        return Found(time.perf_counter() - began, account.requests, account.peak)
-
-
-@contextmanager
-def _provider(seconds: float) -> Iterator[tuple[Account, str]]:
-    provider = Provider()
-    try:
-        account = provider.accounts["one"] = Account(Habits(lambda text: len(text) // 4 + 1, seconds=seconds))
-        yield account, f"{provider.url('one')}/v1"
-    finally:
-        provider.close()
+        yield complete, store
 
 
 def _pool(workers: int) -> Pool:
@@ -124,18 +145,20 @@ def main() -> None:
     """Print one row a measurement."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--seconds", type=float, default=1.0)
-    options.add_argument("--calls", type=int, default=None, help="a measurement (8 for each worker, 8 at least)")
+    options.add_argument("--calls", type=int, default=None, help="a measurement (8 for each worker)")
     asked = options.parse_args()
     os.environ["OPENAI_API_KEY"] = "x"
-    for name, measure in (("complete", calls_over_http), ("rollouts", rollouts)):
+    for work in (completions, rollouts):
         for workers in WORKERS:
-            calls = (asked.calls or 8 * workers) + 1
-            found = measure(workers, calls, asked.seconds)
-            least = asked.seconds * (calls - 1) / workers
-            print(f"{name:10} {workers:3} workers, {calls - 1:4} calls of {asked.seconds:g} s: {found.wall:7.2f} s, "
-                  f"ratio {found.wall / least:.3f}, {found.peak} in flight")  # fmt: skip
-    found = rollouts(WORKERS[-1], TASKS + 1, 0.0)
-    print(f"{TASKS} tasks with calls of no time, {WORKERS[-1]} workers: {found.wall:.2f} s")
+            calls = asked.calls or 8 * workers
+            found = over_http(work, workers, calls, asked.seconds)
+            least = asked.seconds * calls / workers
+            print(f"{work.__name__:12}{workers:3} workers, {calls:4} calls of {asked.seconds:g} s: "
+                  f"{found.wall:6.2f} s, ratio {found.wall / least:.3f}, {found.peak} in flight")  # fmt: skip
+    for workers in WORKERS:
+        found = timed(rollouts, Instant(), workers, TASKS)
+        print(f"{TASKS} tasks outside of their calls, {workers:2} workers: {found.wall:.2f} s, {found.processor:.2f} s "
+              "of processor")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 import threading
 import time
 from collections import Counter
@@ -197,3 +198,18 @@ def _body(path: str, text: str, used: tuple[object, object] | None) -> bytes:
         choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
         said = {"object": "chat.completion", "created": 1, "choices": [choice]}
     return json.dumps({"id": "x", "model": "scripted", **said, **usage}).encode()
+
+
+def main() -> None:
+    """Serve `one` in a process of its own, each answer after so many seconds, until standard input ends."""
+    provider = Provider()
+    habits = Habits(lambda text: len(text) // 4 + 1, seconds=float(sys.argv[1]))
+    account = provider.accounts["one"] = Account(habits)
+    print(provider.url("one"), flush=True)
+    sys.stdin.read()
+    provider.close()
+    print(json.dumps({"requests": account.requests, "peak": account.peak}))
+
+
+if __name__ == "__main__":
+    main()

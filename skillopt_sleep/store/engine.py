@@ -65,6 +65,12 @@ class Store:
         self.close()
 
     def close(self) -> None:
+        try:
+            self.flush()
+        finally:
+            self._close()
+
+    def _close(self) -> None:
         self._connection.close()
         self._engine.dispose()
 
@@ -97,6 +103,18 @@ class Store:
         if self._writer == threading.get_ident():
             return work(self._connection)
         return self._together.do(work)
+
+    def later(self, work: Work[object]) -> None:
+        """As `together`, without waiting: durable with the next one, with `flush`, or when the store is closed."""
+        if self._writer == threading.get_ident():
+            work(self._connection)
+        else:
+            self._together.add(work)
+
+    def flush(self) -> None:
+        """Write what was put off."""
+        if self._writer != threading.get_ident():
+            self._together.flush()
 
     def _leave(self) -> None:
         self._depth -= 1

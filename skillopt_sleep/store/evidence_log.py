@@ -18,6 +18,7 @@ from skillopt_sleep.store.schema.training import evidence_log
 
 BEGINNING: Final = b"\0" * 32
 """What the first entry names as its predecessor."""
+_LAST: Final = select(evidence_log.c.digest).order_by(evidence_log.c.id.desc()).limit(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,7 @@ def log_evidence(store: Store, kind: str, speaks_of: Sequence[str]) -> bytes:
 
 def append(connection: Connection, kind: str, speaks_of: Sequence[str], now: int) -> bytes:
     """As `log_evidence`, in the open transaction."""
-    last = select(evidence_log.c.digest).order_by(evidence_log.c.id.desc()).limit(1)
-    previous = connection.execute(last).scalar() or BEGINNING
+    previous = connection.execute(_LAST).scalar() or BEGINNING
     digest = chained(previous, kind, speaks_of, now)
     row = {"previous": previous, "digest": digest, "kind": kind, "at_ms": now, "speaks_of": json.dumps(list(speaks_of))}
     connection.execute(evidence_log.insert(), row)

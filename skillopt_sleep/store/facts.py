@@ -32,13 +32,14 @@ _VERDICT: Final = (
 )
 _UNIT: Final = ("n", "unit", "before", "after", "d", "pairs", "began_ms", "tasks")
 _COMPLETION: Final = ("role", "model", "prompt", "draw", "status")
+_COMPLETIONS: Final = select(completion.c.key, *(completion.c[name] for name in _COMPLETION)).order_by(completion.c.key)
 
 
-def note(connection: Connection, kind: str, name: str | int, now: int) -> None:
-    """Log a fact as its rows are now, unless the log has it so already."""
+def note(connection: Connection, kind: str, name: str | int, now: int, *, new: bool = False) -> None:
+    """Log a fact as its rows are now, unless the log has it so already; of a `new` one it has nothing."""
     fact = next(_READERS[kind](connection, name))
     speaks_of = (str(name), digest_of(fact))
-    if _said_last(connection, kind, str(name)) != speaks_of[1]:
+    if new or _said_last(connection, kind, str(name)) != speaks_of[1]:
         evidence_log.append(connection, kind, speaks_of, now)
 
 
@@ -108,10 +109,9 @@ def _verdicts(connection: Connection, name: Any) -> Iterator[Fact]:
 
 
 def _completions(connection: Connection, name: Any) -> Iterator[Fact]:
-    wanted = _of(completion, completion.c.key, name)
-    keys = connection.execute(wanted.with_only_columns(completion.c.key)).scalars().all()
-    for key, fact in zip(keys, _rows(connection, wanted, _COMPLETION), strict=True):
-        yield {"id": key} | fact
+    wanted = _COMPLETIONS if name is None else _COMPLETIONS.where(completion.c.key == name)
+    for row in connection.execute(wanted).all():
+        yield dict(zip(("id", *_COMPLETION), map(_plain, row), strict=True))
 
 
 def _of(table: Any, key: Any, name: Any) -> Select[Any]:

@@ -135,6 +135,7 @@ def _answered_over_lost() -> Insert:
 
 
 _ASKED: Final = _answered_over_lost()
+_THERE: Final = select(completion.c.id).where(completion.c.key == bindparam("of"))
 _REPLY: Final = (
     select(completion.c.reply)
     .join(body, (completion.c.reply == body.c.digest) & body.c.tombstone_ms.is_(None))
@@ -168,8 +169,9 @@ class Completions:
         row |= {"settings": key.settings, "draw": key.draw, "night": key.night, "status": status}
         row |= {"at_ms": self._store.clock.now_ms(), "asked": kept.text(asked)}
         row["reply"] = None if said is None else kept.text(said)
+        new = connection.execute(_THERE, {"of": key.digest}).first() is None
         connection.execute(_ASKED, row)
-        facts.note(connection, "completion", key.digest, row["at_ms"])
+        facts.note(connection, "completion", key.digest, row["at_ms"], new=new)
 
 
 _SETTLED: Final = update(spend).where(spend.c.id == bindparam("of"))
@@ -193,10 +195,11 @@ class Spending:
         return self._store.together(lambda connection: int(connection.execute(spend.insert(), row).lastrowid))
 
     def settle(self, row: int, spent: Spend) -> None:
+        """Written with the next row that has to be on the disk: until then the call counts as it was reserved."""
         settled = {"settled_tokens": spent.tokens, "settled_usd": spent.usd, "exact": int(spent.exact)}
         settled |= {"reserved_tokens": spent.counts, "reserved_usd": spent.counts_usd}
         settled["settled_ms"] = self._store.clock.now_ms()
-        self._store.together(lambda connection: connection.execute(_SETTLED, settled | {"of": row}))
+        self._store.later(lambda connection: connection.execute(_SETTLED, settled | {"of": row}))
 
     def spent(self) -> tuple[int, Spend]:
         """Calls of the night so far and what they came to. Open reservations count in full, and are not exact."""
@@ -213,6 +216,7 @@ def total(store: Store, night: str | None = None, since_ms: int = 0) -> tuple[in
     wanted = select(func.count(), *sums, exact).where(spend.c.at_ms >= since_ms)
     if night is not None:
         wanted = wanted.where(spend.c.night == night)
+    store.flush()
     calls, tokens, usd, counts, counts_usd, all_exact = store.rows(wanted)[0]
     return int(calls), Spend(int(tokens), float(usd), all_exact != 0, int(counts), float(counts_usd))
 

@@ -26,12 +26,23 @@ class Together:
 
     def do(self, work: Work[T]) -> T:
         """Do the work in a transaction, on the disk when this returns. If one work of a transaction fails, all do."""
-        done: Future[T] = Future()
-        self._waiting.append((work, done))
+        done = self.add(work)
         with self._writing:
             if not done.done():
                 self._write()
         return done.result()
+
+    def add(self, work: Work[T]) -> Future[T]:
+        """Leave the work to whoever writes next."""
+        done: Future[T] = Future()
+        self._waiting.append((work, done))
+        return done
+
+    def flush(self) -> None:
+        """Do what waits, if anything does."""
+        with self._writing:
+            if self._waiting:
+                self._write()
 
     def _write(self) -> None:
         taken: list[tuple[Work[Any], Future[Any]]] = []

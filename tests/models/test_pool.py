@@ -162,7 +162,7 @@ def test_over_http_as_many_calls_are_in_flight_as_there_are_workers(
 ) -> None:
     monkeypatch.syspath_prepend(str(BENCH))
     monkeypatch.setenv("OPENAI_API_KEY", "x")
-    found = script("pool").calls_over_http(workers, calls=workers * 2 + 1, seconds=0.0, gathers=workers)
+    found = script("pool").gathered(workers, calls=workers * 2)
     assert found.peak == workers
     assert found.requests == workers * 2 + 1
 

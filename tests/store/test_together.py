@@ -11,6 +11,7 @@ from contextlib import closing, suppress
 import pytest
 from sqlalchemy import Connection, text
 
+from skillopt_sleep.domain.ledgers import Spend
 from skillopt_sleep.errors import StoreError
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.ledgers import Spending
@@ -64,3 +65,23 @@ def test_inside_a_transaction_it_is_part_of_it(store: Store) -> None:
         Spending(store, "n").reserve("optimizer", 1, 0.0)
         raise RuntimeError
     assert rows(store) == 0
+
+
+def test_what_is_put_off_is_written_with_the_next_row_or_when_it_is_asked_for_or_at_the_end(store: Store) -> None:
+    book = Spending(store, "n")
+    first, second = book.reserve("optimizer", 100, 0.0), book.reserve("optimizer", 100, 0.0)
+    book.settle(first, Spend(7, 0.0, True, 9, 0.0))
+    assert settled(store) == [None, None]
+    book.reserve("optimizer", 100, 0.0)
+    assert settled(store) == [7, None, None]
+    book.settle(second, Spend(8, 0.0, True, 9, 0.0))
+    assert book.spent()[1].tokens == 115
+    assert settled(store) == [7, 8, None]
+    book.settle(second + 1, Spend(9, 0.0, True, 9, 0.0))
+    store.close()
+    assert settled(store) == [7, 8, 9]
+
+
+def settled(store: Store) -> list[int | None]:
+    with closing(sqlite3.connect(store.path)) as other:
+        return [row[0] for row in other.execute("SELECT settled_tokens FROM spend ORDER BY id")]
