@@ -18,6 +18,7 @@ from skillopt_sleep.cli.making import the_store, user_home
 from skillopt_sleep.cli.scheduling import KINDS, environment_of, scheduler
 from skillopt_sleep.clock import SystemClock
 from skillopt_sleep.config import Config, example
+from skillopt_sleep.config.model import Agent
 from skillopt_sleep.errors import SleepError, StoreError
 from skillopt_sleep.ingest.further import further_roots
 from skillopt_sleep.models.choice import destination, part_of
@@ -116,7 +117,7 @@ def show_configuration(call: Call) -> None:
 
 
 def agent_files(
-    store: Store | None, wanted: Collection[str], named: Mapping[str, Sequence[str]]
+    store: Store | None, wanted: Collection[str], named: Mapping[Agent, Sequence[str]]
 ) -> Iterator[AgentFiles]:
     """What is on disk of each agent that can be read, with what the store knows of it. `wanted` are read."""
     home, environ = user_home(), os.environ

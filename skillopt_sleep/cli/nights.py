@@ -16,6 +16,18 @@ Loose = Annotated[
     typer.Option("--from", help="A file or folder of loose transcripts.", metavar="PATH", readable=False),
 ]
 
+Backend = Annotated[
+    str | None,
+    typer.Option(
+        help="auto, recorded, local, anthropic, openai, azure, deepseek, ollama, vllm, minimax, lmstudio, claude, "
+        "codex, copilot, handoff.",
+        metavar="B",
+    ),
+]
+KeyPlace = Annotated[
+    str | None, typer.Option(help="Where that role's key is: a variable, or a file of yours alone.", metavar="NAME")
+]
+
 
 def day(text: str | None) -> int | None:
     """ms UTC of a date or time; None stays None."""
@@ -78,14 +90,7 @@ def run(
     budget_usd: Annotated[float | None, typer.Option(min=0.0, help="Most US dollars.", metavar="X")] = None,
     budget_calls: Annotated[int | None, typer.Option(min=1, help="Most calls.", metavar="N")] = None,
     budget_minutes: Annotated[float | None, typer.Option(min=0.0, help="Most minutes.", metavar="M")] = None,
-    backend: Annotated[
-        str | None,
-        typer.Option(
-            help="auto, recorded, local, anthropic, openai, azure, deepseek, ollama, vllm, minimax, lmstudio, "
-            "claude, codex, copilot, handoff.",
-            metavar="B",
-        ),
-    ] = None,
+    backend: Backend = None,
     target_backend: Annotated[str | None, typer.Option(help="Backend that attempts.", metavar="B")] = None,
     optimizer_backend: Annotated[str | None, typer.Option(help="Backend that edits.", metavar="B")] = None,
     judge_backend: Annotated[str | None, typer.Option(help="Backend that judges.", metavar="B")] = None,
@@ -93,19 +98,13 @@ def run(
     optimizer_model: Annotated[str | None, typer.Option(help="Model that edits.", metavar="M")] = None,
     judge_model: Annotated[str | None, typer.Option(help="Model that judges.", metavar="M")] = None,
     target_base_url: Annotated[str | None, typer.Option(help="Address of who attempts.", metavar="URL")] = None,
-    target_key: Annotated[
-        str | None, typer.Option(help="Where the key of who attempts is: a variable or a file.", metavar="NAME")
-    ] = None,
+    target_key: KeyPlace = None,
     target_effort: Annotated[str | None, typer.Option(help="How hard who attempts should think.", metavar="E")] = None,
     optimizer_base_url: Annotated[str | None, typer.Option(help="Address of who edits.", metavar="URL")] = None,
-    optimizer_key: Annotated[
-        str | None, typer.Option(help="Where the key of who edits is: a variable or a file.", metavar="NAME")
-    ] = None,
+    optimizer_key: KeyPlace = None,
     optimizer_effort: Annotated[str | None, typer.Option(help="How hard who edits should think.", metavar="E")] = None,
     judge_base_url: Annotated[str | None, typer.Option(help="Address of who judges.", metavar="URL")] = None,
-    judge_key: Annotated[
-        str | None, typer.Option(help="Where the key of who judges is: a variable or a file.", metavar="NAME")
-    ] = None,
+    judge_key: KeyPlace = None,
     judge_effort: Annotated[str | None, typer.Option(help="How hard who judges should think.", metavar="E")] = None,
     gate: Annotated[str | None, typer.Option(help="proof, strict, off, or on (as configured).")] = None,
     rollouts_k: Annotated[int | None, typer.Option(min=1, help="Attempts at each train task.", metavar="K")] = None,
