@@ -306,6 +306,8 @@ def test_auto_sends_nothing_to_anybody_whatever_keys_there_are(command: Command,
     assert result.document["backend"] == "recorded"
     assert server.log == []
     assert "--optimizer-model has no effect with backend recorded" in result.err
+    assert "backend recorded: no model with an address is named" in result.err
+    assert "ANTHROPIC_API_KEY, OPENAI_API_KEY is set, and goes to nobody whom you have not named" in result.err
 
 
 def test_options_that_change_nothing_say_so(command: Command) -> None:
