@@ -172,7 +172,7 @@ class Said:
 
 
 def product(
-    agent: Driven, folder: Path, bin_folder: Path, steps: Steps, words: list[str], tasks: int = 8, config: str = "",
+    agent: Driven, folder: Path, bin_folder: Path, steps: Steps, words: list[str], tasks: int, config: str = "",
     checks: tuple[Mapping[str, Any], ...] = ({"kind": "contains", "argument": HEADING},),
 ) -> Said:  # fmt: skip
     """`train` or `eval` with a real agent, inside the box, on tasks of which each wants the heading."""
@@ -199,11 +199,15 @@ TRAIN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("agent", [ClaudeCode(), Codex()], ids=lambda agent: agent.name)
+@pytest.mark.parametrize(
+    ("agent", "shares", "alpha"), [(ClaudeCode(), (3, 5), 0.05), (Codex(), (1, 3), 0.2)], ids=["claude-code", "codex"]
+)
 def test_a_rule_that_helps_is_accepted_by_what_the_real_agent_does(
-    agent: Driven, agents_under_test: Path, tmp_path: Path
+    agent: Driven, shares: tuple[int, int], alpha: float, agents_under_test: Path, tmp_path: Path
 ) -> None:
-    said = product(agent, tmp_path, agents_under_test, [opening(agent.name), OBEYS], [*TRAIN, "split=3:5:0"])
+    train, gate = shares
+    words = [*TRAIN, f"split={train}:{gate}:0", "--set", f"alpha={alpha}"]
+    said = product(agent, tmp_path, agents_under_test, [opening(agent.name), OBEYS], words, train + gate)
     (step,) = said.document["steps"]
     assert (said.code, step["verdict"], step["before"], step["after"]) == (0, "accept", 0.0, 1.0)
     assert said.document["evidence"] == "replayed"
@@ -212,13 +216,13 @@ def test_a_rule_that_helps_is_accepted_by_what_the_real_agent_does(
     assert (spent["spent"], spent["exact"]) == (said.tokens, True), "by the agent's own figures"
     with closing(sqlite3.connect(tmp_path / "run/journal.db")) as store:
         sessions = [row[0] for row in store.execute("SELECT native_session FROM attempt")]
-    assert len(set(sessions)) == len(sessions) == 3 + 2 * 5, "each attempt is known by its agent's session"
+    assert len(set(sessions)) == len(sessions) == train + 2 * gate, "each attempt is known by its agent's session"
     assert all(sessions)
 
 
 def test_a_skill_that_is_never_opened_has_no_exposure(agents_under_test: Path, tmp_path: Path) -> None:
     """The model would obey, had it been shown the rule."""
-    said = product(ClaudeCode(), tmp_path, agents_under_test, [OBEYS], [*TRAIN, "split=1:5:0"], 6)
+    said = product(ClaudeCode(), tmp_path, agents_under_test, [OBEYS], [*TRAIN, "split=1:3:0", "--set", "alpha=0.2"], 4)
     (step,) = said.document["steps"]
     assert step["verdict"] == "no_exposure"
     assert "opened in 0%" in step["why"]
