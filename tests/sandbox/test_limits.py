@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
-from tests.sandbox.shut import Shut, sleepers, wait_until
+from tests.sandbox.shut import SLOW, Shut, sleepers, wait_until
 
 pytestmark = [pytest.mark.sandbox]
 
@@ -69,6 +71,16 @@ def test_when_we_are_killed_nothing_stays_alive(shut: Shut, how: signal.Signals)
         driver.communicate()
     wait_until(lambda: not sleepers(MARK), "its end")
     assert [*shut.outside.iterdir(), *shut.folder.iterdir()] == []
+
+
+def test_when_those_who_hold_the_walls_are_killed_nothing_stays_alive(shut: Shut) -> None:
+    with shut.start("sh", "-c", f"setsid sleep {MARK} & sleep {MARK}") as driver:
+        wait_until(lambda: len(sleepers(MARK)) == 2, "the command")
+        (holder,) = Path(f"/proc/{driver.pid}/task/{driver.pid}/children").read_text(encoding="ascii").split()
+        os.kill(int(holder), signal.SIGKILL)
+        wait_until(lambda: not sleepers(MARK), "its end")
+        out, err = driver.communicate(timeout=SLOW)
+    assert json.loads(out)["ended"] == "lost", err
 
 
 def of_root(shut: Shut) -> bool:
