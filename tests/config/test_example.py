@@ -69,7 +69,8 @@ def test_every_section_and_key_is_described():
 
 def test_the_sections_are_those_of_the_interface():
     promised = (
-        "harvest mine split evolve gate reward health preferences models agents budget targets adopt schedule redact notify"
+        "harvest mine split evolve gate reward health preferences models agents "
+        "budget targets adopt schedule redact notify"
     )
     assert list(sections()) == promised.split()
 
