@@ -165,7 +165,7 @@ def _written(account: Account, limit: int) -> tuple[str, int]:
     chance, habits = account.chance, account.habits
     thought = int(limit * habits.thinks * chance.random())
     words: list[str] = []
-    room, wanted = limit - thought, chance.randint(1, 60)
+    room, wanted = limit - thought, chance.choice([chance.randint(1, 60), limit])
     while len(words) < wanted and habits.counts(" ".join([*words, WORDS[len(words) % len(WORDS)]])) <= room:
         words.append(WORDS[len(words) % len(WORDS)])
     return " ".join(words), thought
