@@ -2,7 +2,8 @@
 
 A model of half a billion parameters, shown attempts and asked for patterns, copies the example of the prompt. Asked
 to turn a single sentence into a rule, by examples, it does. So counting, comparing and choosing are done here, and the
-model is left the wording. Implements the core's `Critic`; it sees what is said of failed checks and nothing else.
+model is left the wording. A line of the skill that makes the check fail goes out as the rule comes in (opposing.py).
+Implements the core's `Critic`; it sees what is said of failed checks, and the skill line by line.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from skillopt_core.memory import Memory, normalised
 from skillopt_core.prompting import clipped, default_prompts, filled, printable
 from skillopt_core.replies import Unusable, read_text
 from skillopt_core.types import Edit, Missing, Patch, Skill, Trajectory
+from skillopt_sleep.critics.opposing import removals
 
 LONGEST_RULE: Final = 200
 LONGEST_CHECK: Final = 400
@@ -45,11 +47,15 @@ class ComplaintCritic:
     def reflect(
         self, skill: Skill, seen: Sequence[Trajectory], edit_budget: int, memory: Memory
     ) -> Sequence[Patch | Missing]:
-        """One patch with a rule for each of the most frequent complaints; what was lost on the way as `Missing`."""
+        """One patch with a rule for each of the most frequent complaints; what was lost on the way as `Missing`.
+
+        What the rules leave of the edit budget goes to lines that work against them.
+        """
         said = complaints(seen)[:edit_budget]
         prompts = [Prompt(filled(self._prompt, {"check": text}), SCHEMA) for text, _ in said]
         rules = ask(self._complete, prompts, _rule, repair=self._repair, template=_FORM)
         edits: list[Edit] = []
+        answered: list[str] = []
         lost: list[Missing] = []
         for (text, tasks), rule in zip(said, rules, strict=True):
             if isinstance(rule, Missing):
@@ -58,8 +64,10 @@ class ComplaintCritic:
                 lost.append(Missing("edit copied from the prompt"))
             elif rule:
                 edits.append(Edit("add", "", f"- {rule}", tasks, why=text.partition("\n")[0]))
-        fresh = [edit for edit in edits if memory.remembered(edit, skill.digest) is None]
-        return [Patch(tuple(fresh)), *lost] if fresh else lost
+                answered.append(text)
+        gone, unread = removals(self._complete, skill, edits, answered, edit_budget - len(edits))
+        fresh = [edit for edit in (*edits, *gone) if memory.remembered(edit, skill.digest) is None]
+        return [Patch(tuple(fresh)), *lost, *unread] if fresh else [*lost, *unread]
 
     def merge(self, patches: Sequence[Patch], memory: Memory) -> Patch | Missing:
         """Duplicates united, conflicts on one anchor settled, without the model."""
