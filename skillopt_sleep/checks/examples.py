@@ -29,8 +29,12 @@ class NoExample(Exception):
 def is_form(text: str) -> bool:
     """True for a heading, a label with its colon, a code fence, and what has no word in it: how a text is laid out."""
     bare = text.strip()
-    shapes = (_HEADING, _LABEL, _CODE_FENCE)
-    return "\n" not in bare and (any(shape.fullmatch(bare) for shape in shapes) or not _WORD.search(bare))
+    return "\n" not in bare and (is_layout(bare) or not _WORD.search(bare))
+
+
+def is_layout(text: str) -> bool:
+    """True for a heading, a label with its colon and a code fence: an answer may hold it and say nothing."""
+    return any(shape.fullmatch(text.strip()) for shape in (_HEADING, _LABEL, _CODE_FENCE))
 
 
 def shown(form: str) -> str:

@@ -28,7 +28,7 @@ All checks see the answer in Unicode's form NFC, with line feeds as line ends. A
 
 The optimizer never sees a check. Of a failed one it is told a sentence: form (a heading, a label, a length, a tool) by an example, content (words of the right answer) not at all. An edit that quotes content, or a pattern, is refused.
 
-A check **of shape alone** can pass without any content. Where all checks of a task are of that sort, `train` and `eval` say so: a hollow skill would do well. So do tasks that an empty answer passes.
+A check **of shape alone** can pass without any content. So can a `contains` that asks for no more than a heading (`## Risks`), a label (`Confidence:`) or a code fence. Where all checks of a task are of that sort, `train` and `eval` say so: a hollow skill would do well. So do tasks that an empty answer passes.
 
 Other kinds can be added by a package of one's own: [plugins.md](plugins.md).
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from skillopt_core.types import Missing, Score
+from skillopt_sleep.checks.examples import is_layout
 from skillopt_sleep.checks.kinds import BUILT_IN
 from skillopt_sleep.checks.model import BadArgument, Check, Kind, Rule
 from skillopt_sleep.domain.answers import Answer, Need
@@ -69,7 +70,12 @@ def lacking(
 
 def shape_only(checks: Iterable[Check], kinds: Mapping[str, Kind] = BUILT_IN) -> bool:
     """True if an answer without any content could pass all of the checks."""
-    return all(kinds[check.kind].shape_only for check in checks)
+    return all(kinds[check.kind].shape_only or _wants_layout(check) for check in checks)
+
+
+def _wants_layout(check: Check) -> bool:
+    """True where the text that must stand in an answer is a heading, a label or a fence; a number is content."""
+    return check.kind == "contains" and is_layout(str(check.argument))
 
 
 @lru_cache(maxsize=4096)

@@ -153,3 +153,11 @@ def test_what_an_agent_does_not_offer_is_named():
 def test_checks_of_shape_alone_are_flagged():
     assert shape_only([Check("max_chars", 9), Check("section_present", "Risks")])
     assert not shape_only([Check("max_chars", 9), Check("contains", "churn")])
+
+
+def test_a_heading_or_a_label_that_must_stand_in_an_answer_is_shape_and_a_number_is_content():
+    for form in ("## Key Risks", "Confidence:", "**Verdict:**", "```json"):
+        assert shape_only([Check("contains", form)])
+    for content in ("42", "risks", "## Risks\nchurn", "Verdict: yes"):
+        assert not shape_only([Check("contains", content)])
+    assert not shape_only([Check("not_contains", "## Key Risks")])
