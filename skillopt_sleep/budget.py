@@ -89,9 +89,9 @@ def month_began_ms(now_ms: int, zone: str) -> int:
 
 @dataclass
 class _Learnt:
-    """What a model's reports have shown: tokens for each that was likely, and what its server puts before a prompt."""
+    """What a model's reports have shown: its densest prompt in tokens a byte, what its server puts before a prompt."""
 
-    ratio: float | None = None
+    density: float | None = None
     preface: int = 0
 
     def bound(self, size: Size) -> int:
@@ -99,16 +99,19 @@ class _Learnt:
         return size.most + MESSAGE_OVERHEAD + self.preface
 
     def most(self, size: Size) -> int:
-        """The most tokens that the next prompt can be: at its bytes until something is known, then at the ratio."""
-        if self.ratio is None:
+        """The most tokens that the next prompt can be: at its bytes until something is known.
+
+        Then what is likely of such a text, or the densest prompt so far, whichever is more, and a margin. Both are
+        needed: how texts differ shows in the one, how tokenizers differ in the other.
+        """
+        if self.density is None:
             return self.bound(size)
-        likely = math.ceil((size.likely + MESSAGE_OVERHEAD) * max(1.0, self.ratio * MARGIN))
-        return min(likely + self.preface, self.bound(size))
+        dense = max(size.likely + MESSAGE_OVERHEAD, self.density * (size.most + MESSAGE_OVERHEAD))
+        return min(math.ceil(dense * MARGIN) + self.preface, self.bound(size))
 
     def learn(self, size: Size, reported: int) -> None:
-        before = max(self.preface, reported - size.most - MESSAGE_OVERHEAD)
-        self.ratio = max(self.ratio or 0.0, (reported - before) / (size.likely + MESSAGE_OVERHEAD))
-        self.preface = before
+        self.preface = max(self.preface, reported - size.most - MESSAGE_OVERHEAD)
+        self.density = max(self.density or 0.0, min(reported / (size.most + MESSAGE_OVERHEAD), 1.0))
 
 
 class Budget:

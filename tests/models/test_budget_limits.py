@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import ceil
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from skillopt_core.protocols import Exhausted
-from skillopt_sleep.budget import LONGEST_PREFACE, MESSAGE_OVERHEAD, Budget, Limits, Usage
+from skillopt_sleep.budget import LONGEST_PREFACE, MARGIN, MESSAGE_OVERHEAD, Budget, Limits, Usage
 from skillopt_sleep.clock import FixedClock
 from skillopt_sleep.errors import ConfigError
 from skillopt_sleep.prices import FREE, TABLE, Price, prices_of
@@ -35,7 +36,7 @@ def test_a_first_prompt_is_reserved_by_its_bytes_and_later_ones_at_the_ratio_of_
     first = one.reserve("optimizer", "m", PROSE, 100)
     assert (first.prompt, first.output) == (SIZE.most + MESSAGE_OVERHEAD, 100)
     one.settle(first, Usage(SIZE.likely // 2, 5), "hello")
-    assert one.reserve("optimizer", "m", PROSE, 100).prompt == SIZE.likely + MESSAGE_OVERHEAD
+    assert one.reserve("optimizer", "m", PROSE, 100).prompt == ceil((SIZE.likely + MESSAGE_OVERHEAD) * MARGIN)
     assert one.reserve("optimizer", "another", PROSE, 100).prompt == SIZE.most + MESSAGE_OVERHEAD
 
 
@@ -44,6 +45,13 @@ def test_a_model_with_a_denser_tokenizer_is_reserved_more_and_one_dense_report_i
     for reported in (2 * SIZE.likely, SIZE.likely // 2):
         one.settle(one.reserve("optimizer", "m", PROSE, 100), Usage(reported, 5), "hello")
     assert one.reserve("optimizer", "m", PROSE, 100).prompt >= 2 * SIZE.likely
+
+
+@pytest.mark.parametrize("share", [0.5, 0.75, 1.0])
+def test_a_tokenizer_of_bytes_that_was_seen_on_one_script_is_bounded_on_another(share: float) -> None:
+    one, chinese = budget(), "推送之前先运行测试，不要使用强制推送。" * 5
+    one.settle(one.reserve("optimizer", "m", chinese, 100), Usage(int(size_of(chinese).most * share) + 8, 5), "hello")
+    assert one.reserve("optimizer", "m", PROSE, 100).prompt >= int(SIZE.most * share) + 8
 
 
 def test_what_a_server_puts_before_each_prompt_counts_and_is_reserved_from_then_on() -> None:
