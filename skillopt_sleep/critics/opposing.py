@@ -8,12 +8,12 @@ model says in a few words what complaint and line are about. What is offered, an
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from typing import Final
 
 from skillopt_core.asking import Complete, Prompt, ask
-from skillopt_core.document import Kind, parse
+from skillopt_core.document import Document, Kind, parse, starts_list
 from skillopt_core.prompting import clipped, default_prompts, filled, printable
 from skillopt_core.replies import Unusable, read_text
 from skillopt_core.types import Edit, Missing, Skill
@@ -29,7 +29,8 @@ SCHEMA: Final[Mapping[str, object]] = {
     "additionalProperties": False,
 }
 _FORM: Final = 'in this form:\n{"complaint": "a few words", "instruction": "a few words", "because": "yes or no"}'
-_SENTENCE: Final = re.compile(r"[^\W\d_]{2,}.*\s.*[^\W\d_]{2,}")
+_SENTENCE: Final = re.compile(r"[^\W\d_]{2,}\W*\s.*[^\W\d_]{2,}", re.DOTALL)
+_ENDED: Final = re.compile(r"[.!?:][\"'”’)*_`]*\s*$")
 
 
 def removals(
@@ -44,7 +45,9 @@ def removals(
     template = (resources.files("skillopt_sleep.critics") / "prompts" / "line_against_check.md").read_text("utf-8")
     pairs = [(rule, text, line) for rule, text in zip(rules, complaints, strict=True) for line in offered(skill)]
     prompts = [
-        Prompt(filled(template, {"check": text, "line": clipped(printable(line), LONGEST_LINE)}), SCHEMA)
+        Prompt(
+            filled(template, {"check": text, "line": clipped(" ".join(printable(line).split()), LONGEST_LINE)}), SCHEMA
+        )
         for _, text, line in pairs
     ]
     answers = ask(complete, prompts, _blamed, repair=default_prompts()["repair"], template=_FORM)
@@ -60,18 +63,28 @@ def removals(
 def offered(skill: Skill) -> list[str]:
     """The lines that may be taken out, in order, without outer space: prose that may be edited and stands there once.
 
-    Not the first sentence of the body: it says what the skill is for. No headings, tables, comments, code, frontmatter
-    or protected blocks.
+    A sentence that runs over several lines is one. Not the first one: it says what the skill is for. No headings,
+    tables, comments, code, frontmatter or protected blocks.
     """
-    page = parse(skill.text)
-    prose = [
-        line.strip() for line, kind in zip(page.lines, page.kinds, strict=True) if kind is Kind.TEXT and _is_prose(line)
-    ]
-    return [line for line in prose[1:] if skill.text.count(line) == 1][:MOST_LINES]
+    passages = [passage for passage in _passages(parse(skill.text)) if _SENTENCE.search(passage)]
+    return [passage for passage in passages[1:] if skill.text.count(passage) == 1][:MOST_LINES]
 
 
-def _is_prose(line: str) -> bool:
-    return not line.lstrip().startswith(("|", "<!--")) and _SENTENCE.search(line) is not None
+def _passages(page: Document) -> Iterator[str]:
+    """Lines of prose, each with the lines that its sentence runs on into: half of one is not taken out."""
+    start = end = 0
+    for number, (line, kind) in enumerate(zip(page.lines, page.kinds, strict=True)):
+        prose = kind is Kind.TEXT and line.strip() and not line.lstrip().startswith(("|", "<!--"))
+        if start < end and (not prose or starts_list(line)):
+            yield page.text[start:end].strip()
+            start = end
+        if prose:
+            start, end = start if start < end else page.starts[number], page.end_of(number)
+            if _ENDED.search(line):
+                yield page.text[start:end].strip()
+                start = end
+    if start < end:
+        yield page.text[start:end].strip()
 
 
 def _blamed(reply: str) -> bool:

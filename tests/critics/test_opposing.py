@@ -9,7 +9,7 @@ import pytest
 
 from skillopt_core.asking import schema_of
 from skillopt_core.memory import Memory
-from skillopt_core.types import Missing, Patch, Skill
+from skillopt_core.types import Edit, Missing, Patch, Skill
 from skillopt_core.update import update
 from skillopt_sleep.critics.complaints import ComplaintCritic
 from skillopt_sleep.critics.grammar import parse
@@ -86,6 +86,14 @@ def test_only_prose_that_may_be_edited_is_asked_about_and_what_the_skill_is_for_
     model = Model()
     patch_of(model)
     assert model.questions == [VOTES, NAMES] * 2
+
+
+def test_a_sentence_over_several_lines_is_taken_out_whole() -> None:
+    wrapped = "Leave out every vote, so that the\nreader can guess (if need be)."
+    skill = Skill(f"You write minutes.\n{wrapped}\nBe kind to them.\n- Name the chair\n- Name the staff\n\nA last line")
+    assert offered(skill) == [wrapped, "Be kind to them.", "- Name the chair", "- Name the staff", "A last line"]
+    gone = update(skill, Patch((Edit("delete", wrapped, ""),))).skill.text
+    assert gone == skill.text.replace(f"{wrapped}\n", "")
 
 
 def test_a_line_that_stands_twice_has_no_anchor_and_a_long_skill_is_not_asked_about_to_its_end() -> None:
