@@ -195,19 +195,20 @@ def _agents(call: Call) -> Iterator[Finding]:
     except SleepError:
         store = None
     try:
-        for found in agent_files(store, _wanted(call), call.loaded.config.harvest.roots):
+        wanted, named = _wanted(call)
+        for found in agent_files(store, wanted, named):
             yield from checks.agent(found)
     finally:
         if store is not None:
             store.close()
 
 
-def _wanted(call: Call) -> Collection[str]:
-    """The agents that the configuration has read; all, where it cannot be read itself."""
+def _wanted(call: Call) -> tuple[Collection[str], Mapping[str, Sequence[str]]]:
+    """The agents that the configuration has read, and further folders; all and none, where it cannot be read itself."""
     try:
-        return call.loaded.config.harvest.agents
+        return call.loaded.config.harvest.agents, call.loaded.config.harvest.roots
     except SleepError:
-        return [harvester.agent for harvester in harvesters()]
+        return [harvester.agent for harvester in harvesters()], {}
 
 
 def _scheduling() -> Iterator[Finding]:

@@ -119,7 +119,8 @@ class Codex:
         provider = f'name = "scripted"\nbase_url = "{MODEL}/v1"\nwire_api = "responses"\nenv_key = "SCRIPTED_KEY"\n'
         chosen = 'model = "scripted-model"\nmodel_provider = "scripted"\n'
         trusted = f'[projects."{work}"]\ntrust_level = "trusted"\n'
-        text = f"{chosen}[model_providers.scripted]\n{provider}{trusted}"
+        apart = "[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true\n"
+        text = f"{chosen}[model_providers.scripted]\n{provider}{trusted}{apart}"  # else it leaves /tmp/.git behind
         (folder / "config.toml").write_text(text, encoding="utf-8")
 
     def environ(self) -> Mapping[str, str]:

@@ -52,16 +52,17 @@ def outcomes(report: NightReport) -> set[Outcome]:
 
 def test_a_gate_that_accepts_whatever_is_higher_is_halted_and_accepts_nothing_more(tmp_path: Path) -> None:
     place = Place(tmp_path, config=configured("strict"), kind=NoisyWorld)
-    reports = nights(place, 4, 6)
+    reports = nights(place, 2, 12)  # its coin hangs on where the test lies: six at most were needed
     halted = [any("the gate has halted" in line for line in one.warnings) for one in reports]
     assert halted[0] is False
     assert halted[-1] is True
     assert halted == sorted(halted), "once halted it stays so"
     first = halted.index(True)
-    assert Outcome.ACCEPT in set().union(*(outcomes(one) for one in reports[:first]))
     assert all(Outcome.ACCEPT not in outcomes(one) for one in reports[first:])
     with place.open() as world:
-        assert so_far(world.store, world.config.gate).state.halted_at is not None
+        state = so_far(world.store, world.config.gate).state
+    assert state.halted_at is not None
+    assert state.accepted > state.alpha * state.comparisons
 
 
 def test_a_halted_gate_is_asked_nothing_and_nothing_is_attempted_for_it(tmp_path: Path) -> None:
