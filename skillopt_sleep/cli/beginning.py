@@ -203,7 +203,7 @@ def _agents(call: Call) -> Iterator[Finding]:
             store.close()
 
 
-def _wanted(call: Call) -> tuple[Collection[str], Mapping[str, Sequence[str]]]:
+def _wanted(call: Call) -> tuple[Collection[str], Mapping[Agent, Sequence[str]]]:
     """The agents that the configuration has read, and further folders; all and none, where it cannot be read itself."""
     try:
         return call.loaded.config.harvest.agents, call.loaded.config.harvest.roots
