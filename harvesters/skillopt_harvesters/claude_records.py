@@ -146,7 +146,7 @@ class ClaudeRecords(TurnFold[Record]):
             model=model or "",
             at_ms=self.now(),
         )
-        odd = (spent.input | spent.output | spent.cache_read | spent.cache_write) > TOKENS_MOST
+        odd = not 0 <= (spent.input | spent.output | spent.cache_read | spent.cache_write) <= TOKENS_MOST
         if odd or key in self.usage or key in self.common.usage:
             self.spend(spent)
         else:

@@ -14,7 +14,7 @@ from skillopt_harvesters import clip
 from skillopt_harvesters import codex_shapes as shapes
 from skillopt_harvesters.codex_shapes import Payload, Record
 from skillopt_harvesters.codex_words import Words, classify, escalated
-from skillopt_harvesters.fold import TOKENS_MOST
+from skillopt_harvesters.fold import believed
 from skillopt_harvesters.jsonl import part
 from skillopt_harvesters.model import Author, Event, Kind, Outcome, Source, Usage
 from skillopt_harvesters.turns import Conversation, TurnFold
@@ -182,8 +182,8 @@ class CodexTurns(TurnFold[Record]):
             return
         total, last = info.total_token_usage, info.last_token_usage
         if total is not None:
-            now = total.total_tokens or (total.input_tokens or 0) + (total.output_tokens or 0)
-            before, self.s.total = self.s.total, min(now, TOKENS_MOST)
+            now = believed(total.total_tokens or (total.input_tokens or 0) + (total.output_tokens or 0))
+            before, self.s.total = self.s.total, now
             if now == before:
                 return
             if last is None and now > before and not before:

@@ -13,6 +13,7 @@ from skillopt_harvesters import copilot_cli_shapes as shapes
 from skillopt_harvesters.bytestream import digest
 from skillopt_harvesters.copilot_cli_shapes import NOTHING, Data, Record
 from skillopt_harvesters.copilot_cli_words import glance_at, offered_skills, outcome_of, without_exit_code
+from skillopt_harvesters.fold import believed
 from skillopt_harvesters.glance import Glance, glance_of, is_text
 from skillopt_harvesters.jsonl import part
 from skillopt_harvesters.model import Author, Event, Kind, Origin, Outcome, Source, Usage
@@ -218,7 +219,7 @@ class CopilotFold(TurnFold[Record]):
         self.used(data.model)
         spent = self.spent_by(data, record)
         if data.output_tokens and not self.s.recorded:
-            self.s.counted += data.output_tokens
+            self.s.counted = believed(self.s.counted + data.output_tokens)
             ms = self.now()
             self.spend(Usage(key=spent, output=data.output_tokens, model=data.model or "", at_ms=ms))
         for asked in data.tool_requests or ():

@@ -106,7 +106,7 @@ class Fold(Generic[T]):
 
     def spend(self, usage: Usage) -> None:
         """Tokens of a message: the most that any of its lines says."""
-        if (usage.input | usage.output | usage.cache_read | usage.cache_write) > TOKENS_MOST:
+        if not 0 <= (usage.input | usage.output | usage.cache_read | usage.cache_write) <= TOKENS_MOST:
             self.skipped["impossible tokens"] += 1
             return
         key = usage.key
@@ -295,6 +295,11 @@ def batches(
             fold.warn(0, stream.trouble)
         yield fold.batch(Cursor(offset=advance, before=before(advance), parser=parser), following is not None)
         window = following
+
+
+def believed(tokens: int) -> int:
+    """A number of tokens as it may be remembered: no state holds what no message can take."""
+    return min(max(tokens, 0), TOKENS_MOST)
 
 
 def alike(stamps: list[Any]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import random
+import re
 import sqlite3
 import subprocess
 import sys
@@ -415,6 +416,12 @@ SPITE = [
     b"'; DROP TABLE session; --",
     b"SQLite format 3\0",
 ]
+
+
+@pytest.mark.parametrize("number", [b"-99999999999999999999999999", b"99999999999999999999999999", b"-1"])
+def test_numbers_without_end_are_none(number: bytes, kept: Kept, reading: Any) -> None:
+    original = kept.path.read_bytes()
+    spoilt(kept, reading, original, re.sub(rb"(?<=:)([ ]?)[0-9]+(?=[,}\]\n])", rb"\g<1>" + number, original))
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
