@@ -61,6 +61,7 @@ class Proxy:
         self._resolve = resolving
         self._accounts: dict[tuple[str, int, str], Account] = {}
         self._open = 0
+        self._attending: set[asyncio.Task[None] | None] = set()  # asyncio itself holds no task that only waits
         self._loop = asyncio.new_event_loop()
         self._over = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="proxy", daemon=True)
@@ -93,12 +94,14 @@ class Proxy:
     async def _attend(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection. What a stranger sends here may be anything; what is refused is answered with a reason."""
         self._open += 1
+        self._attending.add(asyncio.current_task())
         try:
             await self._pass_on(reader, writer)
         except (OSError, asyncio.IncompleteReadError):
             pass  # either side went away: nobody is left to be told
         finally:
             self._open -= 1
+            self._attending.discard(asyncio.current_task())
             writer.close()
 
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

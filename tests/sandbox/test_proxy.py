@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 
@@ -110,6 +112,26 @@ def test_what_is_no_request_gets_nowhere(echo: int, words: bytes) -> None:
         assert heard == b"" or heard.startswith(b"HTTP/1.1 400 ")
         assert say(listener, f"CONNECT model.example:{echo} HTTP/1.1\r\n\r\nstill".encode()).endswith(b"still")
     assert [visit for visit in running.visits() if visit.refused not in {"", MALFORMED}] == []
+
+
+def test_a_connection_that_only_waits_for_its_host_is_kept() -> None:
+    """Its client has said all: then asyncio holds nothing of it, and the collector would take it away."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as server:
+
+        def late() -> None:
+            line, _ = server.accept()
+            with line:
+                while line.recv(65536):
+                    pass
+                for _ in range(5):
+                    time.sleep(0.05)
+                    gc.collect()
+                line.sendall(b"late")
+
+        threading.Thread(target=late, daemon=True).start()
+        port = server.getsockname()[1]
+        with proxy(Host("model.example", port, private=True)) as (_, listener):
+            assert say(listener, f"CONNECT model.example:{port} HTTP/1.1\r\n\r\nasked".encode()).endswith(b"late")
 
 
 def test_a_host_that_does_not_answer_is_said_to() -> None:
