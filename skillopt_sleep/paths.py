@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -83,3 +84,17 @@ def _somebodys() -> Iterator[None]:
     except RuntimeError as error:
         remedy = "Set HOME, or name --home, --config and --from"
         raise ConfigError("no HOME is set, and this user has none", where="HOME", remedy=remedy) from error
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file of ours in one step, durable and 0600 (mkstemp makes it so): whole or as it was."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

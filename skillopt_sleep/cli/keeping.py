@@ -16,9 +16,8 @@ from skillopt_sleep.clock import SystemClock
 from skillopt_sleep.errors import StoreError
 from skillopt_sleep.lock import hold
 from skillopt_sleep.models.handoff import withdraw
-from skillopt_sleep.paths import Home, person
+from skillopt_sleep.paths import Home, person, replace_file
 from skillopt_sleep.review import evidence, unsaid
-from skillopt_sleep.review.report import write_whole
 from skillopt_sleep.review.words import count
 from skillopt_sleep.store import files, forgetting
 from skillopt_sleep.store import keeping as store_keeping
@@ -168,7 +167,7 @@ def _content(path: Path) -> bytes:
 def _write_new(path: Path, text: str, *, force: bool) -> None:
     try:
         if force:
-            write_whole(path, text)
+            replace_file(path, text.encode())
             return
         with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as out:
             out.write(text)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +10,7 @@ from pathlib import Path
 from skillopt_sleep.domain.frictions import Quote
 from skillopt_sleep.domain.proposals import ProposedEdit
 from skillopt_sleep.domain.reports import DocumentResult, NightReport, Recurring, StandingOut
+from skillopt_sleep.paths import replace_file
 from skillopt_sleep.review import words
 from skillopt_sleep.review.documents import night_document
 from skillopt_sleep.review.lines import in_order, read_line, spent_line
@@ -31,7 +30,7 @@ def save(report: NightReport, folder: Path) -> NightReport:
     named = replace(report, path=str(folder / f"{stem}.html"))
     texts = {"md": as_markdown(named), "json": as_json(named), "html": page(named)}
     for ending, text in texts.items():
-        write_whole(folder / f"{stem}.{ending}", text)
+        replace_file(folder / f"{stem}.{ending}", text.encode())
     return named
 
 
@@ -150,17 +149,3 @@ def _read(report: NightReport) -> Iterable[str]:
     yield from (f"- Not readable: {code(gone.path)}: {markdown(gone.reason)}" for gone in harvest.unreadable[:20])
     yield from (f"- Warning: {markdown(warning)}" for warning in report.warnings)
     yield f"- {markdown(spent_line(report))}"
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Replace a file of ours in one step; mkstemp makes it 0600."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

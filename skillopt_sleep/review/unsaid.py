@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from skillopt_sleep.errors import StoreError
-from skillopt_sleep.review.report import write_whole
+from skillopt_sleep.paths import replace_file
 from skillopt_sleep.store.wording import rewritten, unquoted
 
 MARK: Final = "[forgotten]"
@@ -128,7 +128,7 @@ def _read(path: Path) -> str:
 
 def _write(path: Path, text: str) -> None:
     try:
-        write_whole(path, text)
+        replace_file(path, text.encode())
     except OSError as error:
         raise _cannot(path, error, "written") from error
 

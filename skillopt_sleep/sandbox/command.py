@@ -79,7 +79,3 @@ class Ran:
     cut: tuple[int, int]
     seconds: float
     visits: tuple[Visit, ...] = ()
-
-    @property
-    def timed_out(self) -> bool:
-        return self.ended == "deadline"

@@ -36,7 +36,6 @@ LONGEST_LINE: Final = 8 * 1024 * 1024
 """Bytes of a line."""
 LONGEST_TEXT: Final = 200_000
 """Characters of a prompt."""
-EVERYTHING: Final = frozenset(Need)
 _NAME: Final = re.compile(r"[^\s\x00-\x1f\x7f]{1,200}")
 _CHECKS: Final = 'It is a list like [{"kind": "contains", "argument": "…"}]'
 SHAPE: Final = "shape"

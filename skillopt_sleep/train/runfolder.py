@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +24,7 @@ from skillopt_sleep.clock import Clock
 from skillopt_sleep.errors import NotFound, StoreError, UsageError
 from skillopt_sleep.lock import hold
 from skillopt_sleep.log import one_line
+from skillopt_sleep.paths import replace_file
 from skillopt_sleep.store.engine import Store, open_store
 from skillopt_sleep.train.account import lasting
 from skillopt_sleep.train.lines import append_line, read_lines
@@ -149,20 +148,10 @@ def read_skill(path: Path) -> Skill:
 
 
 def write(path: Path, text: str) -> None:
-    """Replace a file of ours in one step, byte for byte; mkstemp makes it 0600."""
+    """Replace a file of ours in one step, byte for byte, where it is another."""
     content = text.encode("utf-8", "surrogateescape")
-    if path.exists() and path.read_bytes() == content:
-        return
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    if not path.exists() or path.read_bytes() != content:
+        replace_file(path, content)
 
 
 _OURS: Final = frozenset({"skills", "run.lock", "run.holder", "recipe.yaml"})

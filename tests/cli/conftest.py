@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest_httpserver import HTTPServer
 
 from skillopt_sleep.cli.__main__ import run
 from skillopt_sleep.cli.demonstration import lay_out
@@ -102,3 +103,15 @@ def morning(slept_once: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     kept.rename(slept_once / "state")
     for folder in (".claude", ".codex", ".agents"):
         shutil.rmtree(slept_once / "shop" / folder, ignore_errors=True)
+
+
+@pytest.fixture
+def server(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> HTTPServer:
+    """The scripted server, named as both SDKs know it."""
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", httpserver.url_for("").rstrip("/"))
+    monkeypatch.setenv("OPENAI_BASE_URL", httpserver.url_for("/v1"))
+    for key in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.setenv(key, "x")
+    for proxy in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(proxy, raising=False)
+    return httpserver

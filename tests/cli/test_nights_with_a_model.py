@@ -24,18 +24,6 @@ PUSH = "Do not run `git push --force`."
 STAGING = "Ask before you run `npm run deploy:staging`."
 
 
-@pytest.fixture
-def server(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> HTTPServer:
-    """The scripted server, named as both SDKs know it."""
-    monkeypatch.setenv("ANTHROPIC_BASE_URL", httpserver.url_for("").rstrip("/"))
-    monkeypatch.setenv("OPENAI_BASE_URL", httpserver.url_for("/v1"))
-    for key in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
-        monkeypatch.setenv(key, "x")
-    for proxy in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.delenv(proxy, raising=False)
-    return httpserver
-
-
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("skillopt_sleep.models.base.LONGEST_PAUSE_S", 0.0)
