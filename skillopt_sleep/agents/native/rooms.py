@@ -17,6 +17,7 @@ from typing import Final
 from skillopt_core.frontmatter import description_span
 from skillopt_core.types import Skill
 from skillopt_sleep.errors import UsageError
+from skillopt_sleep.sandbox.folders import remove
 
 FILE: Final = "SKILL.md"
 PLACES: Final = (".agents/skills", ".claude/skills", ".codex/skills", ".copilot/skills", ".github/skills")
@@ -44,7 +45,7 @@ def rooms() -> Iterator[Rooms]:
             folder.mkdir(mode=0o700)
         yield made
     finally:
-        _remove(root)
+        remove(root)
 
 
 def name_of(skill: Skill) -> str:
@@ -127,12 +128,3 @@ def _left_out(beside: Path, where: str, names: list[str]) -> set[str]:
 def _plain(path: Path) -> bool:
     mode = path.lstat().st_mode
     return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
-
-
-def _remove(root: Path) -> None:
-    for where, folders, _ in os.walk(root):
-        for name in folders:
-            path = Path(where, name)
-            if not path.is_symlink():
-                path.chmod(0o700)
-    shutil.rmtree(root, ignore_errors=True)
