@@ -1,6 +1,6 @@
 """Whether a budget can be overrun: random configurations against a server that keeps its own account.
 
-    python bench/budget.py [--configurations N] [--seed S]
+    python bench/budget.py [--configurations N] [--pairs N] [--seed S]
 
 Each configuration has limits (tokens, dollars, calls, minutes; of a night and of a month), a model with or without a
 price, 1 to 32 calls in flight, and a provider with habits of its own (serving.py): a tokenizer, usage reports that are
@@ -8,6 +8,9 @@ true, absent, zero, low, high or no numbers, and faults (429 with Retry-After, 5
 never come). Both SDKs ask over HTTP on loopback; a third of the configurations are begun anew with what is on disk.
 A provider that reports less than the truth has a tokenizer that is no denser than `likely` (skillopt_sleep/tokens.py)
 says; one that tells the truth or nothing may have a token for each byte, and may think unseen.
+
+A pair is two processes over one home, as a night and a training are, each with 8 calls in flight and with the whole of
+one month's limits before it.
 """
 
 from __future__ import annotations
@@ -16,11 +19,13 @@ import argparse
 import os
 import random
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from serving import FAULTS, REPORTS, Account, Habits, Provider, Tokenizer
@@ -28,6 +33,7 @@ from serving import FAULTS, REPORTS, Account, Habits, Provider, Tokenizer
 from skillopt_core.protocols import Exhausted
 from skillopt_sleep.budget import Budget, Limits, Price
 from skillopt_sleep.clock import FixedClock, SystemClock
+from skillopt_sleep.domain.ledgers import Month
 from skillopt_sleep.errors import ConfigError
 from skillopt_sleep.models.anthropic import AnthropicCompleter
 from skillopt_sleep.models.base import Completer, Completion
@@ -77,6 +83,7 @@ class Outcome:
     counted: int
     exact: bool
     refused: bool
+    halves: tuple[int, ...] = ()
 
     @property
     def overrun(self) -> list[str]:
@@ -181,6 +188,78 @@ def trials(seeds: Iterable[int]) -> Iterator[Outcome]:
         provider.close()
 
 
+def pairs(seeds: Iterable[int]) -> Iterator[Outcome]:
+    """The outcome of two processes over one home for each seed, each in a home of its own."""
+    provider = Provider()
+    try:
+        for seed in seeds:
+            with tempfile.TemporaryDirectory() as place:
+                yield _paired(seed, provider, Path(place) / "store.db")
+    finally:
+        provider.close()
+
+
+def half(seed: int, number: int, path: Path, url: str) -> None:
+    """One process of a pair: asks until the month or its prompts are out."""
+    one, chance = _pair(seed), random.Random(seed + 1 + number)
+    with open_store(path, SystemClock()) as store:
+        ledger = Spending(store, f"half-{number}", month=Month(one.limits))
+        complete = Completion(
+            _completer(one.sdk, url), Budget(Limits(), ledger, SystemClock(), {MODEL: PRICE}),
+            Completions(store, Redacted), night=f"half-{number}", role="optimizer", redact=Redacted,
+            sleep=lambda s: time.sleep(min(s, 0.01)), max_output=MAX_OUTPUT, workers=one.workers // 2,
+        )  # fmt: skip
+        print("ready", flush=True)
+        sys.stdin.readline()
+        _asked(complete, list(_prompts(chance, number * CALLS)), chance)
+
+
+def _pair(seed: int) -> Configuration:
+    """A configuration whose limits are those of the month, any of them tight for both."""
+    chance = random.Random(seed + 7)
+    which = seed % 3
+    limits = Limits(
+        tokens=chance.randint(2_000, 40_000) if which == 0 else None,
+        calls=chance.randint(5, 90) if which == 1 else None,
+        usd=chance.randint(20, 200) / 1000 if which == 2 else None,
+    )
+    return replace(configuration(seed), limits=limits, priced=True, workers=16, restarts=False)
+
+
+def _paired(seed: int, provider: Provider, path: Path) -> Outcome:
+    one, name = _pair(seed), f"pair-{seed}"
+    account = provider.accounts[name] = Account(one.habits, random.Random(seed + 2))
+    this = [sys.executable, str(Path(__file__).resolve()), "--seed", str(seed)]
+    rest = ["--store", str(path), "--url", provider.url(name)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    halves = [subprocess.Popen([*this, "--half", str(number), *rest], text=True, **pipes) for number in (0, 1)]
+    for process in halves:
+        process.stdout.readline()
+    for process in halves:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    for process in halves:
+        process.communicate()
+        if process.returncode:
+            raise RuntimeError(f"seed {seed}: a process of the pair ended with {process.returncode}")
+    with open_store(path, SystemClock()) as store:
+        spends = [Spending(store, f"half-{number}").spent() for number in (0, 1)]
+    return Outcome(
+        of=one,
+        requests=account.requests,
+        tokens=account.input + account.output,
+        usd=PRICE.of(account.input, account.output),
+        peak=account.peak,
+        late=0,
+        asked_twice=sum(n - 1 for n in account.answered.values()),
+        kinds=account.kinds,
+        counted=sum(spend.counts for _, spend in spends),
+        exact=all(spend.exact for _, spend in spends),
+        refused=False,
+        halves=tuple(calls for calls, _ in spends),
+    )
+
+
 def _budget(one: Configuration, name: str, store: Store, clock: FixedClock) -> Budget:
     prices = {MODEL: PRICE} if one.priced else {}
     return Budget(one.limits, Spending(store, name), clock, prices, began_ms=0)
@@ -203,8 +282,8 @@ def _completer(sdk: str, url: str) -> Completer:
     return OpenAICompleter(MODEL, base_url=f"{url}/v1")
 
 
-def _prompts(chance: random.Random) -> Iterator[str]:
-    for number in range(CALLS):
+def _prompts(chance: random.Random, first: int = 0) -> Iterator[str]:
+    for number in range(first, first + CALLS):
         yield f"{number} " + chance.choice(TEXTS) * chance.randint(0, 12)
 
 
@@ -234,16 +313,25 @@ def main() -> None:
     """Print one line for each configuration that went wrong, and the sums."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--configurations", type=int, default=1000)
+    options.add_argument("--pairs", type=int, default=0, help="pairs of processes, in place of configurations")
     options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--half", type=int, help=argparse.SUPPRESS)
+    options.add_argument("--store", type=Path, help=argparse.SUPPRESS)
+    options.add_argument("--url", help=argparse.SUPPRESS)
     asked = options.parse_args()
     os.environ |= {"ANTHROPIC_API_KEY": "x", "OPENAI_API_KEY": "x"}
+    if asked.half is not None:
+        half(asked.seed, asked.half, asked.store, asked.url)
+        return
     began, outcomes = time.perf_counter(), []
-    for outcome in trials(range(asked.seed, asked.seed + asked.configurations)):
+    seeds = range(asked.seed, asked.seed + (asked.pairs or asked.configurations))
+    for outcome in pairs(seeds) if asked.pairs else trials(seeds):
         outcomes.append(outcome)
         if outcome.wrong:
             print(f"seed {outcome.of.seed}: {', '.join(outcome.wrong)}: {outcome}")
     wrong = sum(bool(outcome.wrong) for outcome in outcomes)
-    print(f"{len(outcomes)} configurations, {sum(o.requests for o in outcomes)} requests, {wrong} wrong, "
+    what = "pairs" if asked.pairs else "configurations"
+    print(f"{len(outcomes)} {what}, {sum(o.requests for o in outcomes)} requests, {wrong} wrong, "
           f"{time.perf_counter() - began:.0f} s")  # fmt: skip
     print(f"token limits, all reports: {_shares(outcomes)}")
     print(f"token limits, true reports: {_shares([o for o in outcomes if o.of.habits.reports == ('true',)])}")

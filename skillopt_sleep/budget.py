@@ -12,44 +12,25 @@ import math
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Final
-from zoneinfo import ZoneInfo
 
 from skillopt_core.protocols import Exhausted
 from skillopt_sleep.clock import Clock
-from skillopt_sleep.domain.ledgers import Spend, SpendLedger
+from skillopt_sleep.domain.ledgers import Limits, Spend, SpendLedger
 from skillopt_sleep.errors import ConfigError
 from skillopt_sleep.prices import FREE, Price
 from skillopt_sleep.tokens import Size, size_of
 
-__all__ = ["Budget", "Limits", "Price", "Reservation", "Usage", "month_began_ms", "most_tokens"]
+__all__ = ["Budget", "Limits", "Price", "Reservation", "Usage", "most_tokens"]
 
 MESSAGE_OVERHEAD: Final = 64
 """Tokens that a provider adds around one message (roles, separators): more than any documented today."""
 LONGEST_PREFACE: Final = 65_536
 """Tokens that a server can put before a prompt by itself; a report of more than that cannot be true."""
+TELLING: Final = 256
+"""Bytes from which a prompt shows how dense a tokenizer is."""
 MARGIN: Final = 1.25
 """How much denser than any prompt so far the next one may be for a model's tokenizer."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a night may take; None is no limit."""
-
-    tokens: int | None = None
-    calls: int | None = None
-    usd: float | None = None
-    seconds: float | None = None
-
-    def within(self, month: Limits, spent: Limits) -> Limits:
-        """These limits, and no more than a month's limits leave after what was `spent` in it."""
-        return Limits(
-            _whole(_least(self.tokens, month.tokens, spent.tokens)),
-            _whole(_least(self.calls, month.calls, spent.calls)),
-            _least(self.usd, month.usd, spent.usd),
-            _least(self.seconds, month.seconds, spent.seconds),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +62,12 @@ def most_tokens(prompt: str) -> int:
     return size_of(prompt).most + MESSAGE_OVERHEAD
 
 
-def month_began_ms(now_ms: int, zone: str) -> int:
-    """When the calendar month of a zone began, ms UTC."""
-    now = datetime.fromtimestamp(now_ms / 1000, UTC).astimezone(ZoneInfo(zone))
-    return int(now.replace(day=1, hour=0, minute=0, second=0, microsecond=0).timestamp() * 1000)
-
-
 @dataclass
 class _Learnt:
-    """What a model's reports have shown: its densest prompt in tokens a byte, what its server puts before a prompt."""
+    """What a model's reports have shown: its densest prompt in tokens a byte, what its server puts before a prompt.
+
+    A short prompt says little of the density: what is put around it is too large a part of what is reported.
+    """
 
     density: float | None = None
     preface: int = 0
@@ -106,16 +84,19 @@ class _Learnt:
         """
         if self.density is None:
             return self.bound(size)
-        dense = max(size.likely + MESSAGE_OVERHEAD, self.density * (size.most + MESSAGE_OVERHEAD))
+        dense = max(size.likely, self.density * size.most) + MESSAGE_OVERHEAD
         return min(math.ceil(dense * MARGIN) + self.preface, self.bound(size))
 
     def learn(self, size: Size, reported: int) -> None:
         self.preface = max(self.preface, reported - size.most - MESSAGE_OVERHEAD)
-        self.density = max(self.density or 0.0, min(reported / (size.most + MESSAGE_OVERHEAD), 1.0))
+        if size.most >= TELLING:
+            self.density = max(self.density or 0.0, min(reported / size.most, 1.0))
 
 
 class Budget:
-    """One night's budget. Thread-safe; what was spent before a restart is read from the ledger.
+    """One run's budget. Thread-safe; what was spent before a restart is read from the ledger.
+
+    The limits of the month are the ledger's: it alone sees what other processes set aside.
 
     `prices` are those of the models that may be asked, as they become known; a model that is not among them when it is
     asked is refused where dollars are limited.
@@ -130,7 +111,7 @@ class Budget:
         *,
         began_ms: int | None = None,
     ) -> None:
-        self.limits = limits
+        self._own = limits
         self._ledger = ledger
         self._clock = clock
         self._prices = {} if prices is None else prices
@@ -138,6 +119,12 @@ class Budget:
         self._lock = threading.Lock()
         self._learnt: dict[str, _Learnt] = {}
         self._calls, self._spent = ledger.spent()
+        self._in_dollars = self.limits.usd is not None
+
+    @property
+    def limits(self) -> Limits:
+        """What this run may take as things stand: its own limits, and no more than the month leaves to it."""
+        return self._ledger.leaves(self._own)
 
     @property
     def seconds(self) -> float:
@@ -145,8 +132,9 @@ class Budget:
 
     def affords(self, tokens: int, calls: int = 1) -> bool:
         """Whether a piece of work of this size could begin now. Spends nothing."""
+        limits = self.limits
         with self._lock:
-            return self._shortage(tokens, calls, 0.0) is None
+            return self._shortage(limits, tokens, calls, 0.0) is None
 
     def reserve(self, role: str, model: str, prompt: str, output: int) -> Reservation:
         """Set aside the most that one call can take: the prompt at the model's learnt ratio, and `output` tokens.
@@ -170,11 +158,17 @@ class Budget:
     def _set_aside(self, role: str, model: str, size: Size, tokens: int, output: int) -> Reservation:
         usd = self._price(model).of(tokens, output)
         with self._lock:
-            if shortage := self._shortage(tokens + output, 1, usd):
+            if shortage := self._shortage(self._own, tokens + output, 1, usd):
                 raise Exhausted(shortage)
             self._calls += 1
             self._spent = self._spent.plus(Spend.whole(tokens + output, usd))
-        row = self._ledger.reserve(role, tokens + output, usd)  # outside of the lock: those of others are written along
+        try:  # outside of the lock: those of others are written along
+            row = self._ledger.reserve(role, tokens + output, usd, self.seconds)
+        except Exhausted:
+            with self._lock:
+                self._calls -= 1
+                self._spent = self._spent.instead(tokens + output, usd, Spend())
+            raise
         return Reservation(row, model, size, tokens, output, usd)
 
     def settle(self, held: Reservation, usage: Usage | None, reply: str = "") -> int:
@@ -205,13 +199,14 @@ class Budget:
 
     def as_json(self) -> dict[str, object]:
         """The `budget` object of cli.md."""
+        limits = self.limits
         with self._lock:
             spent = self._spent
             return {
-                "tokens": {"limit": self.limits.tokens, "spent": spent.tokens, "exact": spent.exact},
-                "calls": {"limit": self.limits.calls, "spent": self._calls},
-                "usd": {"limit": self.limits.usd, "spent": round(spent.usd, 6) if self._prices else None},
-                "seconds": {"limit": self.limits.seconds, "spent": round(self.seconds, 3)},
+                "tokens": {"limit": limits.tokens, "spent": spent.tokens, "exact": spent.exact},
+                "calls": {"limit": limits.calls, "spent": self._calls},
+                "usd": {"limit": limits.usd, "spent": round(spent.usd, 6) if self._prices else None},
+                "seconds": {"limit": limits.seconds, "spent": round(self.seconds, 3)},
             }
 
     def _settle(self, held: Reservation, spend: Spend) -> None:
@@ -232,8 +227,8 @@ class Budget:
             return _Side(held.prompt, reported, exact=False)
         return _Side(reported, max(reported, min(size.likely + MESSAGE_OVERHEAD, held.prompt)), exact=True)
 
-    def _shortage(self, tokens: int, calls: int, usd: float) -> str | None:
-        limits, spent = self.limits, self._spent
+    def _shortage(self, limits: Limits, tokens: int, calls: int, usd: float) -> str | None:
+        spent = self._spent
         if limits.tokens is not None and spent.counts + tokens > limits.tokens:
             return f"{spent.counts} of {limits.tokens} tokens are spent or reserved, the next call may take {tokens}"
         if limits.calls is not None and self._calls + calls > limits.calls:
@@ -247,7 +242,7 @@ class Budget:
 
     def _price(self, model: str) -> Price:
         price = self._prices.get(model)
-        if price is None and self.limits.usd is not None:
+        if price is None and self._in_dollars:
             raise ConfigError(
                 f"a limit in USD is set but no price of {model!r} is known",
                 where="budget.usd",
@@ -273,12 +268,3 @@ def _output_side(held: Reservation, reported: int | None, wrote: Size) -> _Side:
         bound = min(held.output, wrote.most + MESSAGE_OVERHEAD)
         return _Side(bound, held.output, exact=False)  # it may have thought unseen
     return _Side(reported, max(reported, min(wrote.likely, held.output)), exact=True)
-
-
-def _least(tonight: float | None, month: float | None, spent: float | None) -> float | None:
-    left = None if month is None else max(month - (spent or 0), 0)
-    return min((limit for limit in (tonight, left) if limit is not None), default=None)
-
-
-def _whole(limit: float | None) -> int | None:
-    return None if limit is None else int(limit)

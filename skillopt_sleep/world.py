@@ -14,7 +14,7 @@ from skillopt_core.gate import RecordedGate, Recurrence
 from skillopt_harvesters import discover, discover_loose, harvester_of, left_out, read
 from skillopt_sleep.agents.native import Theirs
 from skillopt_sleep.agents.recorded import History, RecordedAgent
-from skillopt_sleep.budget import Budget, Limits, month_began_ms
+from skillopt_sleep.budget import Budget, Limits
 from skillopt_sleep.clock import Clock, SystemClock
 from skillopt_sleep.config import Config
 from skillopt_sleep.config.roles import Role
@@ -25,6 +25,7 @@ from skillopt_sleep.critics.screen import Grounds, StrictScreen
 from skillopt_sleep.domain.episodes import Episode
 from skillopt_sleep.domain.frictions import Friction
 from skillopt_sleep.domain.journal import Trigger
+from skillopt_sleep.domain.ledgers import Month
 from skillopt_sleep.domain.proposals import Document, Target
 from skillopt_sleep.domain.reports import BudgetReport, Evidence, HarvestCounts, ModelUse, Spent
 from skillopt_sleep.domain.sentences import Sentence
@@ -49,8 +50,7 @@ from skillopt_sleep.review.unsaid import redact_files
 from skillopt_sleep.store.again import note_applied, redact_again
 from skillopt_sleep.store.asked import uses
 from skillopt_sleep.store.engine import Store
-from skillopt_sleep.store.ledgers import Completions, Spending, own_sessions, total
-from skillopt_sleep.store.nights import nights
+from skillopt_sleep.store.ledgers import Completions, Spending, own_sessions
 from skillopt_sleep.store.sessions import agents_of
 
 if TYPE_CHECKING:
@@ -296,30 +296,18 @@ class LocalWorld:
         return BudgetReport(**{name: _spent(cast("Mapping[str, float | None]", row)) for name, row in found.items()})
 
     def budget(self, night: str) -> Budget:
-        """The night's budget; what was spent before a restart counts, and what the month has spent already."""
+        """A run's budget; what was spent before a restart counts, and what every other run takes in this month."""
         if night not in self._budgets:
+            keys = self.config.budget
+            month = Limits(keys.month_tokens, keys.month_calls, keys.month_usd, _seconds(keys.month_minutes))
             self._budgets[night] = Budget(
-                self._limits(night),
-                Spending(self.store, night, PRICES_OF),
+                Limits(keys.tokens, keys.calls, keys.usd, _seconds(keys.minutes)),
+                Spending(self.store, night, PRICES_OF, Month(month, self.zone)),
                 self.clock,
                 self._prices,
                 began_ms=self._began_ms,
             )
         return self._budgets[night]
-
-    def _limits(self, night: str) -> Limits:
-        budget = self.config.budget
-        tonight = Limits(budget.tokens, budget.calls, budget.usd, _seconds(budget.minutes))
-        month = Limits(budget.month_tokens, budget.month_calls, budget.month_usd, _seconds(budget.month_minutes))
-        if month == Limits():
-            return tonight
-        since = month_began_ms(self.clock.now_ms(), self.zone)
-        calls, taken = total(self.store, since_ms=since)
-        own_calls, ours = total(self.store, night, since)
-        slept = [n for n in nights(self.store) if n.begun_ms >= since and n.id != night and n.ended_ms is not None]
-        seconds = sum((n.ended_ms or n.begun_ms) - n.begun_ms for n in slept) / 1000
-        others = Limits(taken.counts - ours.counts, calls - own_calls, taken.counts_usd - ours.counts_usd, seconds)
-        return tonight.within(month, others)
 
     def completer(self, role: Role) -> Completer | None:
         """The model of a role, None where that role has none; its price is known from then on, if there is one.

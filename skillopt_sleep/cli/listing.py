@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from skillopt_sleep.cli.common import Call
@@ -120,7 +121,7 @@ def status_document(call: Call, store: Store) -> Json:
     found = _blank(call)
     past = _nights(store)
     last = next((night for night in past if night.state != "running"), None)
-    tokens, calls, usd, exact = spent(store, since_ms=_now_ms() - MONTH_MS)
+    tokens, calls, usd, exact = spent(store, since_ms=_month_began_ms())
     running = trials(store, "running")
     skipped = [{"date": s.date, "why": s.why, "trigger": s.trigger} for s in skips(store, _now_ms() - MONTH_MS)]
     return found | {
@@ -236,6 +237,12 @@ def _lines(call: Call, found: Iterator[Json], kind: str, name: str | None) -> No
 
 def _nothing(kind: str, name: str) -> NotFound:
     return NotFound(f"there is no such {kind}", where=name, remedy="See `sessions`, `tasks`, `history` or `review`")
+
+
+def _month_began_ms() -> int:
+    """When the calendar month began here, as the limits of the month count it."""
+    now = datetime.fromtimestamp(_now_ms() / 1000)  # noqa: DTZ006 - local time is meant
+    return int(now.replace(day=1, hour=0, minute=0, second=0, microsecond=0).timestamp() * 1000)
 
 
 def _now_ms() -> int:

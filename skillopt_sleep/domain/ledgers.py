@@ -87,6 +87,42 @@ class CompletionLedger(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """What a run may take; None is no limit."""
+
+    tokens: int | None = None
+    calls: int | None = None
+    usd: float | None = None
+    seconds: float | None = None
+
+    def within(self, month: Limits, spent: Limits) -> Limits:
+        """These limits, and no more than a month's limits leave after what was `spent` in it."""
+        return Limits(
+            _whole(_least(self.tokens, month.tokens, spent.tokens)),
+            _whole(_least(self.calls, month.calls, spent.calls)),
+            _least(self.usd, month.usd, spent.usd),
+            _least(self.seconds, month.seconds, spent.seconds),
+        )
+
+
+def _least(tonight: float | None, month: float | None, spent: float | None) -> float | None:
+    left = None if month is None else max(month - (spent or 0), 0)
+    return min((limit for limit in (tonight, left) if limit is not None), default=None)
+
+
+def _whole(limit: float | None) -> int | None:
+    return None if limit is None else int(limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Month:
+    """What all runs over one home may take together in a calendar month of a zone."""
+
+    limits: Limits
+    zone: str = "UTC"
+
+
+@dataclass(frozen=True, slots=True)
 class Spend:
     """Tokens and US dollars of one call or of many: what they took, and what counts against limits for it.
 
@@ -126,8 +162,11 @@ class Spend:
 
 
 class SpendLedger(Protocol):
-    def reserve(self, role: str, tokens: int, usd: float) -> int:
-        """Write a reservation before the call and return its row."""
+    def reserve(self, role: str, tokens: int, usd: float, seconds: float = 0.0) -> int:
+        """Write a reservation before the call and return its row. `seconds` is how long this run takes by now.
+
+        Raises `Exhausted` where all runs of the month together would pass its limits; nothing is written then.
+        """
         ...
 
     def settle(self, row: int, spend: Spend) -> None:
@@ -136,4 +175,8 @@ class SpendLedger(Protocol):
 
     def spent(self) -> tuple[int, Spend]:
         """Calls of the night so far and what they came to. Open reservations count in full, and are not exact."""
+        ...
+
+    def leaves(self, limits: Limits) -> Limits:
+        """A run's limits, and no more than the month leaves beside what the other runs took."""
         ...

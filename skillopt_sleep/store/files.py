@@ -126,15 +126,25 @@ def must_be_a_database(path: Path) -> None:
 
 
 def must_not_be_lost(path: Path) -> None:
-    """Refuse to begin a new store where a journal says that there was one."""
+    """Refuse to begin a new store where a journal says that there was one.
+
+    Another process may have made the store by now and write into it: a journal comes after its store.
+    """
     for ending in ("-wal", "-journal"):
         journal = beside(path, ending)
-        if journal.exists() and journal.stat().st_size:
+        if _size(journal) and not path.exists():
             raise StoreError(
                 f"the store is gone but its journal {journal.name} is there",
                 where=str(path),
                 remedy="Put the store back, or move the journal away to begin a new one",
             )
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def must_be_whole(path: Path, connection: sqlite3.Connection) -> None:

@@ -9,11 +9,13 @@ from typing import Any, Final
 from sqlalchemy import Connection, bindparam, func, select, update
 from sqlalchemy.dialects.sqlite import Insert, insert
 
+from skillopt_core.protocols import Exhausted
 from skillopt_core.types import Score, Trajectory
-from skillopt_sleep.domain.ledgers import AttemptKey, CompletionKey, Spend
+from skillopt_sleep.domain.ledgers import AttemptKey, CompletionKey, Limits, Month, Spend
 from skillopt_sleep.redact import Redacted
 from skillopt_sleep.store import bodies, facts
 from skillopt_sleep.store.engine import Store
+from skillopt_sleep.store.month import MonthBook
 from skillopt_sleep.store.schema.harvest import body, session
 from skillopt_sleep.store.schema.training import attempt, completion, spend
 
@@ -178,21 +180,33 @@ _SETTLED: Final = update(spend).where(spend.c.id == bindparam("of"))
 
 
 class Spending:
-    """The store's `SpendLedger` for one night: reserved before the call, settled after it.
+    """The store's `SpendLedger` for one run: reserved before the call, settled after it.
 
     `prices` is the version of the price table. A call that was killed stays at what was reserved for it. Of a settled
-    one the reservation shrinks to what counts for it.
+    one the reservation shrinks to what counts for it. The limits of a `month` hold over all processes of the home.
     """
 
-    def __init__(self, store: Store, night: str, prices: str = "") -> None:
+    def __init__(self, store: Store, night: str, prices: str = "", month: Month | None = None) -> None:
         self._store = store
         self._night = night
         self._prices = prices
+        limited = month is not None and month.limits != Limits()
+        self._month = MonthBook(month, night, store.clock.now_ms()) if month is not None and limited else None
 
-    def reserve(self, role: str, tokens: int, usd: float) -> int:
+    def reserve(self, role: str, tokens: int, usd: float, seconds: float = 0.0) -> int:
+        now = self._store.clock.now_ms()
         row = {"night": self._night, "role": role, "reserved_tokens": tokens, "reserved_usd": usd}
-        row |= {"prices": self._prices, "at_ms": self._store.clock.now_ms()}
-        return self._store.together(lambda connection: int(connection.execute(spend.insert(), row).lastrowid))
+        row |= {"prices": self._prices, "at_ms": now}
+
+        def keep(connection: Connection) -> int | str:
+            if self._month is not None and (short := self._month.shortage(connection, tokens, usd, seconds, now)):
+                return short
+            return int(connection.execute(spend.insert(), row).lastrowid)
+
+        kept = self._store.together(keep)
+        if isinstance(kept, str):
+            raise Exhausted(kept)
+        return kept
 
     def settle(self, row: int, spent: Spend) -> None:
         """Written with the next row that has to be on the disk: until then the call counts as it was reserved."""
@@ -204,6 +218,20 @@ class Spending:
     def spent(self) -> tuple[int, Spend]:
         """Calls of the night so far and what they came to. Open reservations count in full, and are not exact."""
         return total(self._store, self._night)
+
+    def leaves(self, limits: Limits) -> Limits:
+        """A run's limits, and no more than the month leaves beside what the other runs took."""
+        if self._month is None:
+            return limits
+        self._store.flush()
+        with self._store.read() as connection:
+            taken = self._month.taken(connection, self._store.clock.now_ms())
+        calls, ours = total(self._store, self._night, self._month.since_ms)
+        others = Limits(
+            (taken.tokens or 0) - ours.counts, (taken.calls or 0) - calls, (taken.usd or 0.0) - ours.counts_usd,
+            taken.seconds,
+        )  # fmt: skip
+        return limits.within(self._month.month.limits, others)
 
 
 def total(store: Store, night: str | None = None, since_ms: int = 0) -> tuple[int, Spend]:

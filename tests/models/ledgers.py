@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from skillopt_sleep.domain.ledgers import CompletionKey, Spend
+from skillopt_sleep.domain.ledgers import CompletionKey, Limits, Spend
 
 
 class Book:
@@ -13,7 +13,7 @@ class Book:
     def __init__(self) -> None:
         self.rows: dict[int, Spend] = {}
 
-    def reserve(self, role: str, tokens: int, usd: float) -> int:
+    def reserve(self, role: str, tokens: int, usd: float, seconds: float = 0.0) -> int:
         row = len(self.rows) + 1
         self.rows[row] = replace(Spend.whole(tokens, usd), exact=True)
         return row
@@ -26,6 +26,9 @@ class Book:
         for spend in self.rows.values():
             whole = replace(whole.plus(spend), exact=whole.exact and spend.exact)
         return len(self.rows), whole
+
+    def leaves(self, limits: Limits) -> Limits:
+        return limits
 
 
 class Replies:

@@ -54,6 +54,14 @@ def test_a_tokenizer_of_bytes_that_was_seen_on_one_script_is_bounded_on_another(
     assert one.reserve("optimizer", "m", PROSE, 100).prompt >= int(SIZE.most * share) + 8
 
 
+def test_a_short_first_prompt_says_nothing_of_how_dense_a_tokenizer_is() -> None:
+    one, short = budget(), "x" * 80
+    one.settle(one.reserve("optimizer", "m", short, 100), Usage(88, 5), "hello")
+    assert one.reserve("optimizer", "m", PROSE, 100).prompt >= SIZE.most + 8
+    one.settle(one.reserve("optimizer", "m", "x" * 256, 100), Usage(256, 5), "hello")
+    assert one.reserve("optimizer", "m", PROSE, 100).prompt >= SIZE.most + 8
+
+
 def test_what_a_server_puts_before_each_prompt_counts_and_is_reserved_from_then_on() -> None:
     book = Book()
     one = budget(book=book)

@@ -352,3 +352,16 @@ def test_a_full_disk_is_said_in_one_line_and_nothing_of_the_step_is_stored(tmp_p
     finally:
         subprocess.run(["umount", str(small)], check=True)
         shutil.rmtree(small)
+
+
+def test_a_journal_without_its_store_is_not_begun_over_and_one_that_another_process_writes_is_no_loss(
+    path: Path, store: Store, clock: FixedClock
+) -> None:
+    files.must_not_be_lost(path)  # whoever saw no store a moment ago finds the one that another has made since
+    store.close()
+    lost = path.with_name("lost.db")
+    lost.with_name("lost.db-journal").write_bytes(b"x")
+    with pytest.raises(StoreError, match="the store is gone but its journal"):
+        open_store(lost, clock)
+    lost.write_bytes(b"")
+    files.must_not_be_lost(lost)
