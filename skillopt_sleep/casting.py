@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skillopt_core.critic import ModelCritic
 from skillopt_core.types import Missing, Score, Skill, Task
-from skillopt_sleep import sandbox
 from skillopt_sleep.agents.answering import AnsweringAgent
 from skillopt_sleep.agents.chat import ChatAgent, ChatSettings
-from skillopt_sleep.agents.native import (
-    LINES,
-    NativeAgent,
-    NativeSettings,
-    Theirs,
-    beside_digest,
-    folder_of,
-    program_of,
-    run_plainly,
-    shut_in,
-    version_of,
-)
+from skillopt_sleep.agents.native import LINES, NativeAgent, beside_digest, folder_of
 from skillopt_sleep.agents.others import further_agents
 from skillopt_sleep.agents.simulated import SimulatedAgent
 from skillopt_sleep.checks import BUILT_IN, Need
@@ -39,10 +25,10 @@ from skillopt_sleep.critics.screen import Grounds, StrictScreen
 from skillopt_sleep.critics.simulated import Quality, SimulatedCritic
 from skillopt_sleep.domain.answers import Answer
 from skillopt_sleep.domain.health import thresholds
-from skillopt_sleep.errors import ConfigError, SandboxUnavailable, UsageError
+from skillopt_sleep.errors import ConfigError, UsageError
 from skillopt_sleep.log import one_line
 from skillopt_sleep.models.local import LocalModel
-from skillopt_sleep.paths import person
+from skillopt_sleep.playing import native, search_path
 from skillopt_sleep.replay.workspace import Start, lay_out
 from skillopt_sleep.train.cast import Attempter, Cast
 from skillopt_sleep.train.loading import Judges
@@ -77,7 +63,7 @@ def attempter(config: Config, recipe: Recipe, skills: Iterable[Path] = (), hidde
     if backend == LOCAL:
         return _local(models.target, recipe.seed)
     if backend in LINES:
-        return _native(config, backend, models.target, tuple(skills), tuple(hidden))
+        return _native(config, backend, tuple(skills), tuple(hidden))
     if backend != SIMULATED:
         raise ConfigError(
             f"nobody attempts tasks with the backend {backend!r} yet",
@@ -104,45 +90,23 @@ def _local(model: str | None, seed: int) -> Attempter:
     return Attempter(ChatAgent(opened, _judged, asked), named, offers=frozenset())
 
 
-def _native(
-    config: Config, backend: str, model: str | None, skills: tuple[Path, ...], hidden: tuple[Path, ...]
-) -> Attempter:
+def _native(config: Config, backend: str, skills: tuple[Path, ...], hidden: tuple[Path, ...]) -> Attempter:
     """A real agent's command line, each attempt in rooms of its own. Raises `ConfigError` where it is not there."""
-    theirs = Theirs(person(), os.environ)
-    command = program_of(backend, {str(name): words for name, words in config.agents.commands.items()}, theirs)
-    seconds = config.agents.timeout_minutes * 60
     beside = {read_skill(file).digest: folder for file in reversed(skills) if (folder := folder_of(file))}
     own = folder_of(skills[0]) if skills else None
     for folder, path in product(beside.values(), hidden):
         if path.resolve().is_relative_to(folder):
             why = "lies in the folder of the skill, all of which the agent is given"
             raise UsageError(why, where=one_line(str(path)), remedy="Keep tasks and runs in another folder")
-    walls = _walls()
-    settings = NativeSettings(
-        command, model, seconds, config.agents.parallel,
-        contained=walls is not None, beside=lambda skill: beside.get(skill.digest, own),
-    )  # fmt: skip
-    run = run_plainly if walls is None else shut_in(walls)
-    sessions: dict[tuple[str, str, int], str] = {}
-
-    def noted(task: Task, skill: Skill, draw: int, session: str) -> None:
-        sessions[task.id, skill.digest, draw] = session
-
-    agent = NativeAgent(LINES[backend], settings, theirs, _judged, _lay_out, run=run, noted=noted)
-    version = version_of(command, os.environ.get("PATH", os.defpath), run_plainly)
     files = "".join(f", files {beside_digest(folder)[:16]}" for folder in dict.fromkeys(beside.values()))
-    named = {
-        "name": backend,
-        "version": version,
-        "settings": f"{seconds:g} s, {walls.name if walls else 'no sandbox'}{files}",
-    }
+    player = native(config, backend, _judged, _lay_out, beside=lambda skill: beside.get(skill.digest, own), files=files)
     return Attempter(
-        agent,
-        named | ({"model": model} if model else {}),
-        batch=settings.at_once,
+        player.agent,
+        player.named,
+        batch=player.at_once,
         offers=frozenset({Need.TOOLS, Need.FILES}),
-        open="" if walls else f"no sandbox works here: {backend} attempts with all your files and the network",
-        sessions=sessions,
+        open=player.open,
+        sessions=player.sessions,
     )
 
 
@@ -154,17 +118,8 @@ def _paid(player: Attempter, budget: Budget) -> Attempter:
     )
 
 
-@cache
-def _walls() -> sandbox.Sandbox | None:
-    """The sandbox that works here, None where none does."""
-    try:
-        return sandbox.find()
-    except SandboxUnavailable:
-        return None
-
-
 def _lay_out(task: Task, folder: Path) -> None:
-    lay_out(Start(files=_start(task)), folder, os.environ.get("PATH", os.defpath))
+    lay_out(Start(files=_start(task)), folder, search_path())
 
 
 def _brought(name: str, model: str | None, seed: int) -> Attempter:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from skillopt_core.gate import RecordedGate, Recurrence
 from skillopt_harvesters import discover, discover_loose, harvester_of, left_out, read
-from skillopt_sleep.agents.native import Theirs
+from skillopt_sleep.agents.native import LINES, Purse, Theirs
 from skillopt_sleep.agents.recorded import History, RecordedAgent
 from skillopt_sleep.budget import Budget, Limits
 from skillopt_sleep.clock import Clock, SystemClock
@@ -56,7 +56,8 @@ from skillopt_sleep.store.sessions import agents_of
 if TYPE_CHECKING:
     from skillopt_core.asking import Complete
     from skillopt_core.protocols import Critic, Gate
-    from skillopt_sleep.domain.world import Replays
+    from skillopt_sleep.domain.world import Natively, Replays
+    from skillopt_sleep.mine.history import History as MinedHistory
     from skillopt_sleep.models.base import Completer
 
 RECORDED = {"name": "recorded", "version": "1"}
@@ -105,6 +106,7 @@ class LocalWorld:
     backend: str = field(init=False)
     _budgets: dict[str, Budget] = field(default_factory=dict)
     _pools: dict[str, Pool] = field(default_factory=dict)
+    _purses: dict[str, Purse] = field(default_factory=dict)
     _prices: dict[str, Price] = field(init=False)
     _began_ms: int = field(init=False)
 
@@ -193,6 +195,18 @@ class LocalWorld:
     def replays(self, episodes: Sequence[Episode]) -> Replays:
         """Who attempts: the recorded agent over the project's own history."""
         return RecordedAgent(History.of(episodes))
+
+    def natively(self, night: str, project: str, history: MinedHistory) -> Natively | None:
+        """A real agent's command line over a project's mined tasks, paid for out of the night's budget."""
+        from skillopt_sleep import playing
+
+        target = self.part("target")
+        if target.backend not in LINES:
+            return None
+        if night not in self._purses:
+            self._purses[night] = Purse(self.budget(night), target.model or target.backend)
+        purse = self._purses[night]
+        return playing.Natively(self.config, target.backend, self.store, self.redactor, project, history, purse)
 
     def attempter(self) -> Mapping[str, str]:
         """Name and version of who attempts."""

@@ -201,6 +201,11 @@ class Agents(Section):
     )
     parallel: Annotated[int, Field(ge=1, le=64)] = Field(default=2, description="Attempts that run at a time.")
     timeout_minutes: Amount = Field(default=10.0, description="Deadline of one attempt; then its processes are ended.")
+    deterministic: bool = Field(
+        default=False,
+        description="Whether their model answers the same question the same way (a scripted one, temperature 0): then "
+        "one pair of attempts a task is enough.",
+    )
 
 
 class Budget(Section):

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 Split = Literal["train", "gate", "audit"]
 TaskOrigin = Literal["real", "dream", "imported"]
+
+FREE_OF: Final = "free_of"
+"""Kind of check: mining the attempt gives no friction of this kind and signature (`kind:signature`)."""
+SUCCEEDS: Final = "succeeds"
+"""Kind of check: this command (program and sub-command), which reported the finding, ends with success."""
 
 
 @dataclass(frozen=True, slots=True)

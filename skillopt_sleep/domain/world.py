@@ -19,6 +19,8 @@ from skillopt_sleep.domain.sentences import Sentence
 if TYPE_CHECKING:
     from skillopt_sleep.clock import Clock
     from skillopt_sleep.config import Config
+    from skillopt_sleep.domain.tasks import KeptTask
+    from skillopt_sleep.mine.history import History
     from skillopt_sleep.paths import Home
     from skillopt_sleep.redact import Redactor
     from skillopt_sleep.store.engine import Store
@@ -28,6 +30,32 @@ class Replays(Environment, Protocol):
     """An environment that can say beforehand, at no cost, whether a text could change anything about a task."""
 
     def exposed(self, tasks: Sequence[Task], skill: Skill) -> Sequence[bool]: ...
+
+
+class Natively(Protocol):
+    """Who attempts a project's mined tasks afresh, as a real agent does. A task of the core holds its `KeptTask`."""
+
+    @property
+    def backend(self) -> str: ...
+
+    def unjudged(self, kept: KeptTask) -> str:
+        """Why an attempt at the task could not be judged, "" where it could."""
+        ...
+
+    def has_start(self, kept: KeptTask) -> bool:
+        """Whether the task starts from the project as it was then: else from an empty folder."""
+        ...
+
+    def environment(self, night: str, comparison: str, *, memory: bool = False) -> Environment:
+        """The agent, each attempt of this comparison made once and kept. `memory`: texts stand in a memory file.
+
+        It raises `NotSignedIn` where nobody is signed in to the agent, and `Exhausted`.
+        """
+        ...
+
+    def named(self) -> Mapping[str, str]:
+        """Name, version, model and settings of who attempts."""
+        ...
 
 
 class Progress(Protocol):
@@ -71,6 +99,10 @@ class World(Protocol):
 
     def replays(self, episodes: Sequence[Episode]) -> Replays:
         """Who attempts recorded episodes."""
+        ...
+
+    def natively(self, night: str, project: str, history: History) -> Natively | None:
+        """Who attempts natively, None where recorded sessions are replayed. `history` names what the miner finds."""
         ...
 
     def attempter(self) -> Mapping[str, str]:

@@ -10,7 +10,7 @@ from typing import Final
 from skillopt_core.gate import Recurrence
 from skillopt_sleep.domain.episodes import Episode
 from skillopt_sleep.domain.frictions import Friction, FrictionKind, Pattern
-from skillopt_sleep.domain.tasks import KeptTask, Split, TaskCheck
+from skillopt_sleep.domain.tasks import FREE_OF, SUCCEEDS, KeptTask, Split, TaskCheck
 from skillopt_sleep.mine.phrased import widest
 from skillopt_sleep.mine.trace import day_of
 
@@ -18,10 +18,6 @@ SHARES: Final[Mapping[Split, float]] = {"train": 0.5, "gate": 0.3, "audit": 0.2}
 """How twin groups are shared out by the hash, over many of them."""
 WISHES: Final = frozenset({FrictionKind.REFUSAL, FrictionKind.CORRECTION, FrictionKind.INTERRUPT})
 """Kinds in which a person says what they want."""
-FREE_OF: Final = "free_of"
-"""Kind of check: mining the attempt gives no friction of this kind and signature (`kind:signature`)."""
-SUCCEEDS: Final = "succeeds"
-"""Kind of check: this command (program and sub-command), which reported the finding, ends with success."""
 
 
 def unit_of(pattern: str, began_ms: int, person: str) -> str:

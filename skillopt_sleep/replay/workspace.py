@@ -24,6 +24,7 @@ _QUIET: Final = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_ALLOW_PROTOCOL": "file",
     "GIT_LFS_SKIP_SMUDGE": "1",
+    "GIT_NO_LAZY_FETCH": "1",
     "LC_ALL": "C",
 }
 _UPLOAD: Final = "git -c uploadpack.allowAnySHA1InWant=true -c safe.directory=* upload-pack"
@@ -52,6 +53,17 @@ def lay_out(start: Start, folder: Path, path: str = os.defpath) -> None:
         if not place.parent.resolve().is_relative_to(folder.resolve()) or place.is_symlink():
             raise NoStart("a starting file would be written through a link")
         place.write_bytes(content)
+
+
+def has_commit(repository: Path, commit: str, path: str = os.defpath) -> bool:
+    """Whether the commit (a full id) can be copied out of the repository. Nothing is fetched for that."""
+    if not _COMMIT.fullmatch(commit) or not repository.is_absolute() or not (repository / ".git").exists():
+        return False
+    try:
+        _git(path, repository, "-c", "safe.directory=*", "cat-file", "-e", f"{commit}^{{commit}}")
+    except OSError:
+        return False
+    return True
 
 
 def _copy(repository: Path, commit: str, folder: Path, path: str) -> None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from skillopt_core.protocols import Environment, Exhausted
 from skillopt_core.types import Missing, Skill, Task, Trajectory
 from skillopt_sleep.budget import Budget
-from skillopt_sleep.domain.ledgers import AttemptKey, AttemptLedger
 from skillopt_sleep.redact import Redacted
 from skillopt_sleep.replay.journal import Journal
-from skillopt_sleep.store.engine import Store
-from skillopt_sleep.store.ledgers import Attempts, note_session
+from skillopt_sleep.replay.noted import Noted
+from skillopt_sleep.store.ledgers import Attempts
 from skillopt_sleep.train.cast import Cast
 from skillopt_sleep.train.misses import RememberedEnvironment
 from skillopt_sleep.train.runfolder import RunFolder
@@ -26,28 +25,10 @@ def journaled(cast: Cast, folder: RunFolder, redact: Redact, comparison: str) ->
     What is kept is what the critic sees: redacted before it is either, so that a run that goes on sees the same.
     """
     clean = _Redacted(_Afforded(cast.attempter.environment, cast.budget), redact)
-    ledger = _Noted(Attempts(folder.store, comparison, Redacted), folder.store, cast.attempter.sessions)
+    ledger = Noted(Attempts(folder.store, comparison, Redacted), folder.store, cast.attempter.sessions)
     batch = None if cast.attempter.simulated else cast.attempter.batch or 1  # what costs nothing is kept all at once
     journal = Journal(clean, ledger, comparison, cast.attempter.named, batch=batch)
     return RememberedEnvironment(journal, folder.misses)
-
-
-class _Noted:
-    """A ledger of attempts that also keeps which session of its agent each of them was."""
-
-    def __init__(self, inner: AttemptLedger, store: Store, sessions: MutableMapping[tuple[str, str, int], str]) -> None:
-        self._inner = inner
-        self._store = store
-        self._sessions = sessions
-
-    def known(self, keys: Sequence[AttemptKey]) -> Mapping[str, Trajectory]:
-        return self._inner.known(keys)
-
-    def save(self, rows: Sequence[tuple[AttemptKey, Trajectory | str]]) -> None:
-        self._inner.save(rows)
-        for key, _ in rows:
-            if session := self._sessions.pop((key.task, key.skill, key.draw), ""):
-                note_session(self._store, key, session)
 
 
 class _Redacted:

@@ -7,9 +7,11 @@ and nothing else of theirs; and a folder to work in. What it did is read from it
 from __future__ import annotations
 
 from skillopt_sleep.agents.native.agent import NativeAgent, NativeSettings
-from skillopt_sleep.agents.native.command import Command, Ended, Run
+from skillopt_sleep.agents.native.command import SIGNED_OUT, Command, Ended, Run
 from skillopt_sleep.agents.native.lines import LINES, Line
 from skillopt_sleep.agents.native.login import Theirs
+from skillopt_sleep.agents.native.purse import Purse
+from skillopt_sleep.agents.native.reading import Attempted, Seen
 from skillopt_sleep.agents.native.rooms import beside_digest, folder_of
 from skillopt_sleep.agents.native.running import run_plainly
 from skillopt_sleep.agents.native.shut_in import shut_in
@@ -17,12 +19,16 @@ from skillopt_sleep.agents.native.version import program_of, version_of
 
 __all__ = [
     "LINES",
+    "SIGNED_OUT",
+    "Attempted",
     "Command",
     "Ended",
     "Line",
     "NativeAgent",
     "NativeSettings",
+    "Purse",
     "Run",
+    "Seen",
     "Theirs",
     "beside_digest",
     "folder_of",

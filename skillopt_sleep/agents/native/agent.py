@@ -17,10 +17,9 @@ from skillopt_sleep.agents.native.files import Left, NotJudged
 from skillopt_sleep.agents.native.lines import Line
 from skillopt_sleep.agents.native.login import Theirs
 from skillopt_sleep.agents.native.purse import Pay, Purse
-from skillopt_sleep.agents.native.reading import Seen, seen
-from skillopt_sleep.agents.native.rooms import Rooms, clear_namesakes, install, name_of, rooms
+from skillopt_sleep.agents.native.reading import Attempted, Seen, seen
+from skillopt_sleep.agents.native.rooms import Rooms, clear_namesakes, install, name_of, remember, rooms
 from skillopt_sleep.budget import Budget
-from skillopt_sleep.domain.answers import Answer
 from skillopt_sleep.log import one_line
 
 OUTPUT: Final = 8 << 20
@@ -33,8 +32,8 @@ GIVEN: Final = (
 )  # fmt: skip
 """Of the person's environment; beside it only what belongs to the agent's login."""
 
-Judge = Callable[[Task, Answer], Score | Missing]
-"""Says how an answer did, or why it could not be judged."""
+Judge = Callable[[Task, Attempted], Score | Missing]
+"""Says how an answer did, or why it could not be judged. Its rooms are still there."""
 LayOut = Callable[[Task, Path], None]
 """Puts what a task starts from into an empty folder. Raises OSError where that cannot be had."""
 Noted = Callable[[Task, Skill, int, str], None]
@@ -46,7 +45,8 @@ class NativeSettings:
     """How attempts are run. `command` starts the agent; `contained`: what runs it is a sandbox of ours.
 
     `beside` names the folder whose files come along with a skill. `parallel` is capped at the number of cores: a start
-    alone costs seconds of one.
+    alone costs seconds of one. `deterministic`: its model answers the same question the same way. `memory`: the text is
+    no skill, but what stands in the memory file that the agent carries whole.
     """
 
     command: tuple[str, ...]
@@ -55,6 +55,8 @@ class NativeSettings:
     parallel: int = 2
     contained: bool = False
     beside: Callable[[Skill], Path | None] = lambda _: None
+    deterministic: bool = False
+    memory: bool = False
 
     @property
     def at_once(self) -> int:
@@ -68,8 +70,6 @@ class NativeAgent:
     tokens (output, by the agent's own figures), tool_calls, tool_errors and seconds. Raises `Exhausted` before attempts
     that the budget cannot cover, and `UsageError` for a text that no agent could be shown.
     """
-
-    deterministic = False
 
     def __init__(
         self,
@@ -92,6 +92,10 @@ class NativeAgent:
         self._noted = noted
         self._purse = purse or Purse()
 
+    @property
+    def deterministic(self) -> bool:
+        return self._settings.deterministic
+
     def paid_from(self, budget: Budget) -> NativeAgent:
         """The same, its attempts paid for out of a budget."""
         return NativeAgent(
@@ -101,7 +105,8 @@ class NativeAgent:
 
     def attempt(self, tasks: Sequence[Task], skill: Skill, draws: Sequence[int]) -> Sequence[Trajectory | Missing]:
         """One judged attempt a task, in order, as many at a time as are allowed."""
-        name_of(skill)
+        if not self._settings.memory:
+            name_of(skill)
         answers: list[Trajectory | Missing] = []
         for start in range(0, len(tasks), self._settings.at_once):
             some = slice(start, start + self._settings.at_once)
@@ -126,11 +131,9 @@ class NativeAgent:
         ended: Ended | None = None
         with rooms() as room:
             try:
-                name, session = name_of(skill), str(uuid.uuid4())
                 self._lay_out(task, room.work)
-                clear_namesakes(room.work, name)
-                file = install(skill, name, room.home / self._line.skills, self._settings.beside(skill))
-                ended = self._run(self._command(task, room, session, stop))
+                name, file = self._install(skill, room)
+                ended = self._run(self._command(task, room, str(uuid.uuid4()), stop))
                 found = seen(self._line.agent, room.home, skill, name, file)
             except (OSError, ValueError) as error:
                 pay(None, ended is not None)
@@ -139,6 +142,14 @@ class NativeAgent:
             if found is not None and self._noted is not None:
                 self._noted(task, skill, draw, found.session)
             return self._judged(task, skill, draw, ended, found, room)
+
+    def _install(self, skill: Skill, room: Rooms) -> tuple[str, Path]:
+        """Lay the text where the agent looks for it; gives the skill's name, "" of a memory, and the file."""
+        if self._settings.memory:
+            return "", remember(skill, room.home / self._line.memory)
+        name = name_of(skill)
+        clear_namesakes(room.work, name)
+        return name, install(skill, name, room.home / self._line.skills, self._settings.beside(skill))
 
     def _command(self, task: Task, room: Rooms, session: str, stop: threading.Event) -> Command:
         line, settings = self._line, self._settings
@@ -168,20 +179,23 @@ class NativeAgent:
         if found is None or not found.answer.strip():
             return self._missing("it left no transcript" if found is None else "its answer was empty")
         try:
-            score = self._judge(task, Answer(found.answer, found.tools, Left(room.work)))
+            score = self._judge(
+                task, Attempted(found.answer, tools=found.tools, files=Left(room.work), seen=found, folder=room.work)
+            )
         except NotJudged as error:
             return self._missing(str(error))
         if isinstance(score, Missing):
             return score
+        memory = self._settings.memory  # an agent does not say that it was handed one
         return Trajectory(
             task=task.id,
             draw=draw,
             skill=skill.digest,
             score=replace(score, objectives={**_measured(ended, found), **score.objectives}),
             transcript=found.transcript,
-            offered=found.offered,
-            opened=found.opened,
-            loaded=found.loaded,
+            offered=None if memory else found.offered,
+            opened=None if memory else found.opened,
+            loaded=skill.digest if memory else found.loaded,
             prompt=task.prompt,
         )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from skillopt_harvesters.model import TAG
-from skillopt_sleep.agents.native.command import Ended
+from skillopt_sleep.agents.native.command import SIGNED_OUT, Ended
 from skillopt_sleep.agents.native.login import Theirs, host, keep, object_of, objects, text_of, without_renewal
 
 LOGIN: Final = (
@@ -32,6 +32,7 @@ class Claude:
     program = "claude"
     agent = "claude-code"
     skills = ".claude/skills"
+    memory = ".claude/CLAUDE.md"
 
     def argv(self, prompt: str, model: str | None, session: str, *, contained: bool) -> list[str]:
         """Memory and skills of the project are read, its hooks and servers are not started."""
@@ -57,7 +58,7 @@ class Claude:
             return f"the model's server said HTTP {status}"
         if found.get("is_error") is not False or found.get("subtype") != "success":
             reached = found.get("duration_api_ms")
-            return "it reported an error" if reached else "it asked no model: is it signed in?"
+            return "it reported an error" if reached else f"it asked no model: {SIGNED_OUT}"
         if found.get("stop_reason") in {"max_tokens", "refusal"}:
             return "the answer was cut off or refused"
         return f"it ended with status {ended.status}" if ended.status else ""

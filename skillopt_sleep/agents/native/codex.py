@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from skillopt_harvesters.model import TAG
-from skillopt_sleep.agents.native.command import Ended
+from skillopt_sleep.agents.native.command import SIGNED_OUT, Ended
 from skillopt_sleep.agents.native.login import Theirs, host, keep, object_of, objects, text_of, without_renewal
 
 LOGIN: Final = ("CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL")
@@ -21,6 +21,7 @@ class Codex:
     program = "codex"
     agent = "codex"
     skills = ".codex/skills"
+    memory = ".codex/AGENTS.md"
 
     def argv(self, prompt: str, model: str | None, session: str, *, contained: bool) -> list[str]:
         """Its own sandbox for commands stays on where ours is not there. Its sessions name themselves."""
@@ -42,7 +43,7 @@ class Codex:
         """A turn that was completed is told by an event of its own."""
         said = [one.get("type") for one in objects(ended.out)]
         if "turn.failed" in said:
-            return "its turn failed: is it signed in?"
+            return f"its turn failed: {SIGNED_OUT}"
         if ended.status:
             return f"it ended with status {ended.status}"
         return "" if "turn.completed" in said else "it ended without completing a turn"

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+SIGNED_OUT: Final = "is it signed in?"
+"""How the reason of a run ends that nobody may have been signed in for."""
 
 
 @dataclass(frozen=True, slots=True)

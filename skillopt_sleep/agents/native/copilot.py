@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from skillopt_sleep.agents.native.command import Ended
+from skillopt_sleep.agents.native.command import SIGNED_OUT, Ended
 from skillopt_sleep.agents.native.login import Theirs, host, keep, object_of, objects, text_of, without_renewal
 
 LOGIN: Final = (
@@ -31,6 +31,7 @@ class Copilot:
     program = "copilot"
     agent = "copilot-cli"
     skills = ".copilot/skills"
+    memory = ".copilot/copilot-instructions.md"
 
     def argv(self, prompt: str, model: str | None, session: str, *, contained: bool) -> list[str]:
         """The prompt is one word with its option. Its own servers are left out; in our sandbox any path will do."""
@@ -56,7 +57,7 @@ class Copilot:
         """Its last event names its exit code."""
         found = next((one for one in reversed(list(objects(ended.out))) if one.get("type") == "result"), None)
         if ended.status:
-            return f"it ended with status {ended.status}" + ("" if found else " before it began: is it signed in?")
+            return f"it ended with status {ended.status}" + ("" if found else f" before it began: {SIGNED_OUT}")
         if found is None:
             return "it ended without a result"
         code = found.get("exitCode")

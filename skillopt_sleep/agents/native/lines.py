@@ -17,12 +17,13 @@ class Line(Protocol):
     """One agent's command line: how it is started, where it looks, what its last words mean.
 
     `program` is its name on the PATH, `agent` its name among the harvesters, `skills` the folder below its HOME in
-    which it looks for skills.
+    which it looks for skills, `memory` the file there that it carries whole.
     """
 
     program: str
     agent: str
     skills: str
+    memory: str
 
     def argv(self, prompt: str, model: str | None, session: str, *, contained: bool) -> list[str]:
         """The arguments of one attempt. A prompt is never taken for an option. `contained`: our sandbox is around it;

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from skillopt_core.types import Skill
-from skillopt_harvesters import Event, Kind, Outcome, Usage, discover, read
+from skillopt_harvesters import Event, Kind, Outcome, SessionFacts, Usage, discover, read
 from skillopt_sleep.agents.native.rooms import body_of
+from skillopt_sleep.domain.answers import Answer
 
 LINE: Final = 400
 """Characters of a call's arguments and of what came of it."""
@@ -22,7 +23,10 @@ _TEXT_DIGEST: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One attempt as its transcript has it. `session` is its native id, `input` counts cached tokens as well."""
+    """One attempt as its transcript has it. `session` is its native id, `input` counts cached tokens as well.
+
+    `facts`, `events` and `usage` are its session as the harvesters read it, events in order of time.
+    """
 
     session: str
     answer: str
@@ -34,11 +38,25 @@ class Seen:
     transcript: str
     input: int
     output: int
+    facts: SessionFacts | None = None
+    events: tuple[Event, ...] = field(default=(), repr=False)
+    usage: tuple[Usage, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempted(Answer):
+    """An answer with all that there is of its attempt, as long as its rooms are there: its transcript, its folder.
+
+    `seen` is raw: redact before anything of it is kept.
+    """
+
+    seen: Seen | None = None
+    folder: Path = Path()
 
 
 @dataclass
 class _Found:
-    session: str = ""
+    facts: SessionFacts | None = None
     events: dict[str, Event] = field(default_factory=dict)
     usage: dict[str, Usage] = field(default_factory=dict)
 
@@ -46,7 +64,7 @@ class _Found:
 def seen(agent: str, home: Path, skill: Skill, name: str, file: Path) -> Seen | None:
     """What the transcripts below a HOME say; None where there is no session. `file` is where the skill was laid."""
     found = _found(agent, home)
-    if not found.session:
+    if found.facts is None or not found.facts.native_id:
         return None
     events = sorted(found.events.values(), key=lambda event: (event.at_ms or 0, event.offset))
     calls = [event for event in events if event.kind is Kind.CALL]
@@ -54,7 +72,7 @@ def seen(agent: str, home: Path, skill: Skill, name: str, file: Path) -> Seen | 
     opened = [event for event in skills if event.head == "opened"]
     answers = [event.text for event in events if event.kind is Kind.ANSWER and not event.agent_id]
     return Seen(
-        session=found.session,
+        session=found.facts.native_id,
         answer=answers[-1] if answers else "",
         tools=tuple(call.tool for call in calls),
         errors=sum(call.outcome is Outcome.ERROR for call in calls),
@@ -64,6 +82,9 @@ def seen(agent: str, home: Path, skill: Skill, name: str, file: Path) -> Seen | 
         transcript=_told(events),
         input=sum(usage.input + usage.cache_read + usage.cache_write for usage in found.usage.values()),
         output=sum(usage.output for usage in found.usage.values()),
+        facts=found.facts,
+        events=tuple(events),
+        usage=tuple(found.usage.values()),
     )
 
 
@@ -73,7 +94,7 @@ def _found(agent: str, home: Path) -> _Found:
     for source in discover(home, {}, {agent})[0]:
         for batch in read(source):
             if not batch.session.parent:
-                found.session = batch.session.native_id
+                found.facts = batch.session
             found.events.update({event.key: event for event in batch.events})
             found.usage.update({usage.key: usage for usage in batch.usage})
             for key in batch.withdrawn:

@@ -86,6 +86,13 @@ def install(skill: Skill, name: str, folder: Path, beside: Path | None) -> Path:
     return place / FILE
 
 
+def remember(skill: Skill, file: Path) -> Path:
+    """Write the text as the memory of a HOME; gives the file."""
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    file.write_bytes(skill.text.encode("utf-8", "surrogatepass"))
+    return file
+
+
 def beside_digest(beside: Path) -> str:
     """SHA-256 over the paths, modes and contents of the files that come along: another one is another attempt."""
     found = hashlib.sha256()
