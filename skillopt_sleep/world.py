@@ -312,10 +312,10 @@ class LocalWorld:
     def budget(self, night: str) -> Budget:
         """A run's budget; what was spent before a restart counts, and what every other run takes in this month."""
         if night not in self._budgets:
-            keys = self.config.budget
-            month = Limits(keys.month_tokens, keys.month_calls, keys.month_usd, _seconds(keys.month_minutes))
+            budget = self.config.budget
+            month = Limits(budget.month_tokens, budget.month_calls, budget.month_usd, _seconds(budget.month_minutes))
             self._budgets[night] = Budget(
-                Limits(keys.tokens, keys.calls, keys.usd, _seconds(keys.minutes)),
+                Limits(budget.tokens, budget.calls, budget.usd, _seconds(budget.minutes)),
                 Spending(self.store, night, PRICES_OF, Month(month, self.zone)),
                 self.clock,
                 self._prices,
