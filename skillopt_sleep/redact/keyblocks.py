@@ -77,6 +77,8 @@ def key_before_cut(scan: bytes, at: int) -> tuple[int, int] | None:
     Where both the beginning and the end line are lost nothing else tells a key. What stands under the beginning of
     something else, a certificate say, is none.
     """
+    if not scan.endswith((b"\n", b"\\n"), max(0, at - 2), at):  # most such marks stand within a line
+        return None
     start = at
     while row := _ROW_ABOVE.search(scan, max(0, start - _WIDEST), start):
         if not _MIXED.match(scan, row.start(), row.end()):

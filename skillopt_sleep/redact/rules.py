@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
-import ahocorasick_rs
+from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from skillopt_sleep.redact.contexts import CONTEXTS, Context, secret_group
 from skillopt_sleep.redact.keyblocks import key_before_cut, key_before_end, key_from_begin
@@ -86,7 +86,7 @@ def _block_rule(literal: bytes, block: Callable[[bytes, int], tuple[int, int] | 
 
 
 class _Dispatch(NamedTuple):
-    literals: ahocorasick_rs.BytesAhoCorasick
+    literals: BytesAhoCorasick
     called: tuple[tuple[int, ...], ...]
     """By literal: indexes into `rules`."""
     rules: tuple[Rule, ...]
@@ -108,7 +108,8 @@ def _dispatch() -> _Dispatch:
     for index, rule in enumerate(rules):
         for literal in dict.fromkeys(rule.literals):
             called.setdefault(literal, []).append(index)
-    return _Dispatch(ahocorasick_rs.BytesAhoCorasick(list(called)), tuple(map(tuple, called.values())), rules)
+    literals = BytesAhoCorasick(list(called), implementation=Implementation.DFA)
+    return _Dispatch(literals, tuple(map(tuple, called.values())), rules)
 
 
 def own_spans(scan: bytes) -> list[Span]:
