@@ -111,7 +111,8 @@ class Trajectory:
 
     `transcript` is what a critic may read of it. `offered`, `opened` and `loaded` (a digest) say whether the agent
     saw the skill, opened it, and which text it got; None where the environment cannot tell. `prompt` is the task's
-    prompt; rollout fills it in where the environment left it empty.
+    prompt; rollout fills it in where the environment left it empty. `answer` are the agent's last words alone, where
+    the environment tells them apart; they are not kept with the attempt.
     """
 
     task: str
@@ -123,6 +124,7 @@ class Trajectory:
     opened: bool | None = None
     loaded: str | None = None
     prompt: str = ""
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from skillopt_core.critic import ModelCritic
-from skillopt_core.types import Missing, Score, Skill, Task
+from skillopt_core.types import Skill, Task
 from skillopt_sleep.agents.answering import AnsweringAgent
 from skillopt_sleep.agents.chat import ChatAgent, ChatSettings
 from skillopt_sleep.agents.native import LINES, NativeAgent, beside_digest, folder_of
 from skillopt_sleep.agents.others import further_agents
 from skillopt_sleep.agents.simulated import SimulatedAgent
 from skillopt_sleep.checks import BUILT_IN, Need
+from skillopt_sleep.checks.judge import RubricJudge
 from skillopt_sleep.checks.others import further_kinds
 from skillopt_sleep.checks.scorers import scorers
 from skillopt_sleep.config.roles import PLUGIN
@@ -23,14 +24,16 @@ from skillopt_sleep.critics.complaints import ComplaintCritic
 from skillopt_sleep.critics.leaks import own_entities
 from skillopt_sleep.critics.screen import Grounds, StrictScreen
 from skillopt_sleep.critics.simulated import Quality, SimulatedCritic
-from skillopt_sleep.domain.answers import Answer
 from skillopt_sleep.domain.health import thresholds
 from skillopt_sleep.errors import ConfigError, UsageError
 from skillopt_sleep.log import one_line
+from skillopt_sleep.models.choice import RECORDED
 from skillopt_sleep.models.local import LocalModel
-from skillopt_sleep.playing import native, search_path
+from skillopt_sleep.models.making import HANDOFF
+from skillopt_sleep.playing import native, runs, search_path, the_walls
 from skillopt_sleep.replay.workspace import Start, lay_out
 from skillopt_sleep.train.cast import Attempter, Cast
+from skillopt_sleep.train.judging import Judging
 from skillopt_sleep.train.loading import Judges
 from skillopt_sleep.train.misses import remembered
 from skillopt_sleep.train.rows import LoadedTask
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     from skillopt_core.protocols import Critic
     from skillopt_sleep.budget import Budget
     from skillopt_sleep.config import Config
+    from skillopt_sleep.store.engine import Store
     from skillopt_sleep.train.recipe import Recipe
     from skillopt_sleep.train.runfolder import RunFolder
 
@@ -73,9 +77,10 @@ def attempter(config: Config, recipe: Recipe, skills: Iterable[Path] = (), hidde
     if models.target is not None:
         remedy = "Leave it out, or take --backend local, claude, codex or copilot"
         raise UsageError("the simulated agent has no model", where="models.target", remedy=remedy)
-    agent = SimulatedAgent(_judged, seed=recipe.seed, obedience=recipe.simulated_obedience)
+    judging = Judging()
+    agent = SimulatedAgent(judging, seed=recipe.seed, obedience=recipe.simulated_obedience)
     settings = f"seed {recipe.seed}, obedience {recipe.simulated_obedience:g}"
-    return Attempter(agent, {"name": SIMULATED, "version": "1", "settings": settings}, "simulated")
+    return Attempter(agent, {"name": SIMULATED, "version": "1", "settings": settings}, "simulated", judging=judging)
 
 
 def _local(model: str | None, seed: int) -> Attempter:
@@ -87,7 +92,8 @@ def _local(model: str | None, seed: int) -> Attempter:
     opened = LocalModel(file)
     settings = f"{file.stat().st_size} bytes, temperature {asked.temperature:g}, {asked.max_output} tokens, seed {seed}"
     named = {"name": "chat", "version": "1", "model": opened.model, "settings": settings}
-    return Attempter(ChatAgent(opened, _judged, asked), named, offers=frozenset())
+    judging = Judging()
+    return Attempter(ChatAgent(opened, judging, asked), named, offers=frozenset(), judging=judging)
 
 
 def _native(config: Config, backend: str, skills: tuple[Path, ...], hidden: tuple[Path, ...]) -> Attempter:
@@ -99,14 +105,16 @@ def _native(config: Config, backend: str, skills: tuple[Path, ...], hidden: tupl
             why = "lies in the folder of the skill, all of which the agent is given"
             raise UsageError(why, where=one_line(str(path)), remedy="Keep tasks and runs in another folder")
     files = "".join(f", files {beside_digest(folder)[:16]}" for folder in dict.fromkeys(beside.values()))
-    player = native(config, backend, _judged, _lay_out, beside=lambda skill: beside.get(skill.digest, own), files=files)
+    judging = Judging(None if the_walls() is None else runs)
+    player = native(config, backend, judging, _lay_out, beside=lambda skill: beside.get(skill.digest, own), files=files)
     return Attempter(
         player.agent,
         player.named,
         batch=player.at_once,
-        offers=frozenset({Need.TOOLS, Need.FILES}),
+        offers=frozenset({Need.TOOLS, Need.FILES, *([Need.SANDBOX] if judging.runs else [])}),
         open=player.open,
         sessions=player.sessions,
+        judging=judging,
     )
 
 
@@ -132,9 +140,11 @@ def _brought(name: str, model: str | None, seed: int) -> Attempter:
             f"no agent plugin {name!r}: {why}", where="models.target_backend", remedy=f"There are {there}"
         )
     agent = found.found[name].made(model, seed)
-    environment = AnsweringAgent(name, agent, _judged, _start)
+    judging = Judging()
+    environment = AnsweringAgent(name, agent, judging, _start)
     named = {"name": PLUGIN + name, "version": agent.version, "settings": f"seed {seed}"}
-    return Attempter(environment, named | ({"model": model} if model else {}), offers=frozenset(agent.offers))
+    named |= {"model": model} if model else {}
+    return Attempter(environment, named, offers=frozenset(agent.offers), judging=judging)
 
 
 def _start(task: Task) -> Mapping[str, bytes]:
@@ -149,6 +159,38 @@ def editor(world: LocalWorld, recipe: Recipe) -> str:
         return completer.model
     remedy = "Take --optimizer-backend simulated, anthropic or openai"
     raise ConfigError("nobody is named who edits", where="models.optimizer_backend", remedy=remedy)
+
+
+NO_JUDGES: Final = frozenset({RECORDED, SIMULATED, HANDOFF})
+"""Backends that cannot judge: two have no model, and a person's own agent would be waited for in the middle of work."""
+
+
+def wants_judge(tasks: Iterable[LoadedTask]) -> bool:
+    """Whether any of them is judged by a model."""
+    return any(Need.JUDGE in task.needs for task in tasks)
+
+
+def judge(
+    world: LocalWorld, run: str, journal: Store, recipe: Recipe, tasks: Iterable[LoadedTask], *players: Attempter
+) -> str:
+    """Seat a judge for the answers of who attempts, where a task has a rubric; says who it is, "" where there is none.
+
+    What it says is kept in `journal`, what it costs is paid from the run's budget. Raises what `LocalWorld.completer`
+    raises, before anything is asked.
+    """
+    if not wants_judge(tasks):
+        return ""
+    completer = None if world.part("judge").backend in NO_JUDGES else world.completer("judge")
+    if completer is None:
+        raise ConfigError(
+            f"the backend {world.part('judge').backend} cannot judge",
+            where="models.judge_backend",
+            remedy="Take --judge-backend anthropic, openai, local, claude, codex or copilot",
+        )
+    complete = world.completion(completer, run, journal, "judge")
+    for player in players:
+        player.judging.judge = RubricJudge(complete, recipe.judge_readings)
+    return completer.model
 
 
 def cast(
@@ -173,14 +215,20 @@ def cast(
     grounds = Grounds(literals=frozenset(secrets), entities=entities)
     screen = StrictScreen(grounds, is_secret=lambda text: world.redactor.redact(text) != text)
     budget = world.budget(run)
+    player = player or attempter(world.config, recipe)
     return Cast(
-        _paid(player or attempter(world.config, recipe), budget), critic, screen, editor(world, recipe), budget,
-        thresholds(world.config.health),
+        _paid(player, budget), critic, screen, editor(world, recipe), budget, thresholds(world.config.health),
+        judge(world, run, folder.store, recipe, known, player),
     )  # fmt: skip
 
 
-def judges(offered: frozenset[Need] = OFFERED) -> tuple[Judges, tuple[str, ...]]:
-    """How tasks can be judged where an agent offers so much, and what is wrong with plugins that are left out."""
+def judges(offered: frozenset[Need] = OFFERED, config: Config | None = None) -> tuple[Judges, tuple[str, ...]]:
+    """How tasks can be judged where an agent offers so much, and what is wrong with plugins that are left out.
+
+    By rubrics where the configuration names a judge: none is taken that was not named.
+    """
+    if config is not None and (config.models.judge_backend or config.models.judge):
+        offered |= {Need.JUDGE}
     kinds, found = further_kinds(), scorers()
     said = tuple(str(bad) for bad in (*kinds.bad, *found.bad))
     return Judges(kinds={**BUILT_IN, **kinds.found}, scorers=found.found, offered=offered), said
@@ -188,10 +236,3 @@ def judges(offered: frozenset[Need] = OFFERED) -> tuple[Judges, tuple[str, ...]]
 
 def _edits_simulated(config: Config) -> bool:
     return (config.models.optimizer_backend or config.models.backend) == SIMULATED
-
-
-def _judged(task: Task, answer: Answer) -> Score | Missing:
-    """How an answer did, by the checks or the scorer that its task was loaded with."""
-    if not isinstance(task.payload, LoadedTask):
-        raise TypeError(f"{task.id} was not loaded from a task file")
-    return task.payload.score(answer)

@@ -36,7 +36,7 @@ from skillopt_sleep.replay.native import Judges, Judging, Replayed, Starts, kept
 from skillopt_sleep.replay.noted import Noted
 from skillopt_sleep.replay.workspace import has_commit, lay_out
 from skillopt_sleep.review.blocks import remove
-from skillopt_sleep.sandbox.status import exit_status
+from skillopt_sleep.sandbox.status import SECONDS, exit_status
 from skillopt_sleep.store.ledgers import Attempts
 
 if TYPE_CHECKING:
@@ -139,8 +139,8 @@ class Natively:
     def judging(self) -> Judging:
         """How attempts are judged here."""
         kinds = {**BUILT_IN, **further_kinds().found}
-        offered = frozenset({Need.TOOLS, Need.FILES})
-        return Judging(Judges(self._finds, cannot_show, _runs, self._passes_at_first, kinds, offered))
+        offered = frozenset({Need.TOOLS, Need.FILES, *([Need.SANDBOX] if the_walls() else [])})
+        return Judging(Judges(self._finds, cannot_show, runs, self._passes_at_first, kinds, offered))
 
     @cached_property
     def starts(self) -> Starts:
@@ -193,15 +193,16 @@ class Natively:
                 lay_out(self.starts.of(kept), place, search_path())
             except OSError:
                 return Missing("what it starts from cannot be had")
-            status = _runs(command.split(), place)
+            status = runs(command.split(), place)
         return status if isinstance(status, Missing) else status == 0
 
 
-def _runs(argv: Sequence[str], folder: Path) -> int | Missing:
+def runs(argv: Sequence[str], folder: Path, seconds: float = SECONDS) -> int | Missing:
+    """The exit status of a command on a copy of a folder, in the sandbox that works here."""
     walls = the_walls()
     if walls is None:
         return Missing("no sandbox works here")
-    return exit_status(walls.run, argv, folder, environ=os.environ)
+    return exit_status(walls.run, argv, folder, environ=os.environ, seconds=seconds)
 
 
 @cache

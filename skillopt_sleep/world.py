@@ -238,8 +238,8 @@ class LocalWorld:
         completer = self.completer("optimizer")
         return None if completer is None else self.completion(completer, night, self.store)
 
-    def completion(self, completer: Completer, night: str, journal: Store) -> Complete:
-        """The optimizer's `complete` over a model: paid from this night's budget, its replies kept in `journal`.
+    def completion(self, completer: Completer, night: str, journal: Store, role: Role = "optimizer") -> Complete:
+        """A role's `complete` over a model: paid from this night's budget, its replies kept in `journal`.
 
         Questions that are handed over cost the budget nothing, and raise `AnswersAwaited`.
         """
@@ -248,7 +248,7 @@ class LocalWorld:
                 completer,
                 Completions(journal, self.redactor.redact),
                 night=night,
-                role="optimizer",
+                role=role,
                 redact=self.redactor.redact,
                 max_output=self.config.models.max_output,
             )
@@ -257,7 +257,7 @@ class LocalWorld:
             self.budget(night),
             Completions(journal, self.redactor.redact),
             night=night,
-            role="optimizer",
+            role=role,
             redact=self.redactor.redact,
             sleep=time.sleep,
             max_output=self.config.models.max_output,

@@ -68,7 +68,7 @@ class AnsweringAgent:
             return score
         called = [f"[called {tool}]" for tool in answer.tools or ()]
         transcript = "\n".join([*called, answer.text])
-        return Trajectory(task.id, draw, skill.digest, score, transcript=transcript, prompt=task.prompt)
+        return Trajectory(task.id, draw, skill.digest, score, transcript, prompt=task.prompt, answer=answer.text)
 
     def _answer(self, task: Task, skill: Skill, draw: int) -> Answer | Missing:
         try:

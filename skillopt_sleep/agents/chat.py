@@ -94,6 +94,7 @@ class ChatAgent:
             opened=True,
             loaded=skill.digest,
             prompt=task.prompt,
+            answer=answer.text,
         )
 
     def _system(self, skill: Skill) -> str:

@@ -36,11 +36,13 @@ class Rule:
     `passes` says whether an answer passes, or `Missing` where this answer cannot tell. `failure` describes what a
     failing answer lacks by a sentence and an example, and never quotes the argument: a critic reads it. `secrets` are
     texts that no skill may quote, because whoever quotes them gives the answer away (a gold answer, a pattern).
+    `by_model`: a model says so. It is asked last, and what it says is held against what rules say.
     """
 
     passes: Callable[[Answer], bool | Missing]
     failure: Callable[[Answer], str]
     secrets: tuple[str, ...] = ()
+    by_model: bool = False
 
 
 @dataclass(frozen=True, slots=True)

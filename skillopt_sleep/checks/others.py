@@ -49,7 +49,7 @@ def _reading(kind: Kind) -> Callable[[object], Rule]:
             raise BadArgument(f"{kind.name} cannot read it ({type(error).__name__})", kind.argument) from error
         if not isinstance(rule, Rule):
             raise BadArgument(f"{kind.name} makes no rule of it", "Its `read` returns a skillopt_sleep.checks.Rule")
-        return Rule(_judging(kind.name, rule.passes), _telling(kind.name, rule.failure), rule.secrets)
+        return Rule(_judging(kind.name, rule.passes), _telling(kind.name, rule.failure), rule.secrets, rule.by_model)
 
     return read
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 
 from skillopt_core.types import Missing, Score
 from skillopt_sleep.checks.examples import is_layout
@@ -12,11 +13,23 @@ from skillopt_sleep.checks.kinds import BUILT_IN
 from skillopt_sleep.checks.model import BadArgument, Check, Kind, Rule
 from skillopt_sleep.domain.answers import Answer, Need
 
-_LACKING: Mapping[Need, str] = {
-    Need.TOOLS: "the agent has no tools, or its calls are not recorded",
-    Need.FILES: "the agent works in no folder, or its files are not kept",
-    Need.SANDBOX: "commands run in a sandbox alone, and no agent with one is there yet",
-    Need.JUDGE: "no model is there that could judge by a rubric",
+RUBRIC: Final = "rubric"
+RULES: Final = "rules"
+"""Objectives of an attempt that a model judged: whether all rubrics passed, and whether all other checks did."""
+_LACKING: Final[Mapping[Need, tuple[str, str]]] = {
+    Need.TOOLS: ("the agent has no tools, or its calls are not recorded", "Leave the task out, or take another agent"),
+    Need.FILES: (
+        "the agent works in no folder, or its files are not kept",
+        "Leave the task out, or take --backend claude, codex or copilot",
+    ),
+    Need.SANDBOX: (
+        "commands run in a sandbox alone, and none works here for this agent",
+        "Install bubblewrap, and see what doctor says (docs/sandbox.md)",
+    ),
+    Need.JUDGE: (
+        "no model is named that could judge by a rubric",
+        "Name one with --judge-backend and --judge-model",
+    ),
 }
 
 
@@ -28,17 +41,26 @@ class Checklist:
     rules: tuple[Rule, ...]
 
     def score(self, answer: Answer) -> Score | Missing:
-        """`Missing` where a single check cannot tell: what was not judged is not a score."""
-        passed: list[bool] = []
-        for rule in self.rules:
-            said = rule.passes(answer)
+        """`Missing` where a single check cannot tell: what was not judged is not a score. Models are asked last."""
+        found: dict[int, bool] = {}
+        for number in sorted(range(len(self.rules)), key=lambda number: self.rules[number].by_model):
+            said = self.rules[number].passes(answer)
             if isinstance(said, Missing):
                 return said
-            passed.append(said)
+            found[number] = said
+        passed = [found[number] for number in range(len(self.rules))]
         whole = sum(check.weight for check in self.checks)
         gained = sum(check.weight for check, ok in zip(self.checks, passed, strict=True) if ok)
         failed = tuple(rule.failure(answer) for rule, ok in zip(self.rules, passed, strict=True) if not ok)
-        return Score(hard=float(not failed), soft=gained / whole if failed else 1.0, failed=failed)
+        return Score(float(not failed), gained / whole if failed else 1.0, failed, self._by_whom(passed))
+
+    def _by_whom(self, passed: Sequence[bool]) -> dict[str, float]:
+        """What the model said and what the rules said, where there is a model among the checks."""
+        said: dict[bool, list[bool]] = {True: [], False: []}
+        for rule, ok in zip(self.rules, passed, strict=True):
+            said[rule.by_model].append(ok)
+        named = {RUBRIC: said[True], RULES: said[False]} if said[True] else {}
+        return {name: float(all(oks)) for name, oks in named.items() if oks}
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -60,11 +82,11 @@ def score(checks: Iterable[Check], answer: Answer) -> Score | Missing:
 
 def lacking(
     checks: Iterable[Check], offered: frozenset[Need], kinds: Mapping[str, Kind] = BUILT_IN
-) -> tuple[Check, str] | None:
-    """The first check that asks for more than is offered, and why it cannot be judged; None where all can be."""
+) -> tuple[Check, str, str] | None:
+    """The first check that asks for more than is offered, why it cannot be judged, and what to do; None for none."""
     for check in checks:
         for need in sorted(kinds[check.kind].needs - offered):
-            return check, _LACKING[need]
+            return check, *_LACKING[need]
     return None
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,12 +30,12 @@ from skillopt_sleep.train.recipe import Recipe
 from skillopt_sleep.train.report import Head, headline, needs, report_page
 from skillopt_sleep.train.runfolder import RunFolder, opened, read_skill, run_id, write
 from skillopt_sleep.train.splits import Tasks, split, twins
+from skillopt_sleep.world import LocalWorld, Silence
 
 if TYPE_CHECKING:
     from skillopt_sleep.config import Config
     from skillopt_sleep.train.cast import Attempter
     from skillopt_sleep.train.rows import LoadedTask
-    from skillopt_sleep.world import LocalWorld
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +68,12 @@ def train_skill(call: Call, chosen: Chosen, out: Path | None) -> None:
     player = chosen.player(config, recipe, out or call.home.root)  # nothing is made where nobody could attempt
     if player.open:
         call.view.warn(player.open)
-    tasks = _loaded(call, chosen, recipe, player.offers)
+    tasks = _loaded(call, chosen, recipe, player.offers, config)
     clock = SystemClock()
     with the_store(call) as store, open_log(call.home, scrub=None):
         with call.view.progress("training") as step:
             world = make_world(call, config, store, Shown(step, call.view.note), loose=(chosen.tasks,))
-            identity = _identity(config, recipe, skill, tasks, player, casting.editor(world, recipe))
+            identity = _identity(world, recipe, skill, tasks, player)
             run = run_id(identity)
             path = (out or call.home.root / "train" / run).absolute()
             with opened(path, identity, recipe.as_yaml(), clock) as folder:
@@ -91,21 +92,22 @@ def train_skill(call: Call, chosen: Chosen, out: Path | None) -> None:
 
 def score_skill(call: Call, chosen: Chosen, against: Path | None, models: Sequence[str | None]) -> None:
     """`eval`: one row a target."""
-    recipe, skill = chosen.resolved(configured(call, chosen.options)), read_skill(chosen.skill)
+    config = configured(call, chosen.options)
+    recipe, skill = chosen.resolved(config), read_skill(chosen.skill)
     other = read_skill(against) if against is not None else None
     players = [chosen.player(_with_target(call, chosen, model), recipe, call.home.root, against) for model in models]
-    judges, said = casting.judges(frozenset.intersection(*(player.offers for player in players)))
+    judges, said = casting.judges(frozenset.intersection(*(player.offers for player in players)), config)
     loaded = load(chosen.tasks, judges)
     for line in (*dict.fromkeys(player.open for player in players if player.open), *said, *warnings_of(loaded)):
         call.view.warn(line)
     units = {task.id: unit for unit, group in twins(loaded).items() for task in group}
     every = [task.as_task(units[task.id]) for task in loaded]
     rows = []
-    with call.view.progress("eval") as step:
+    with _judge(call, chosen, config, recipe, loaded, players) as judge, call.view.progress("eval") as step:
         for number, player in enumerate(players):
             step(f"{player.name}: {len(every)} tasks × {recipe.repeats}", number, len(players))
             try:
-                rows.append(evaluate(skill, other, every, recipe, player))
+                rows.append(evaluate(skill, other, every, recipe, player, judge))
             except Exhausted as error:
                 raise BudgetTooSmall(str(error), remedy="Give it more tokens, or no limit") from None
     document = eval_document(rows, simulated=players[0].simulated)
@@ -116,6 +118,27 @@ def score_skill(call: Call, chosen: Chosen, against: Path | None, models: Sequen
     _show_rows(call, rows, document)
     if problem is not None:
         raise problem
+
+
+@contextmanager
+def _judge(
+    call: Call,
+    chosen: Chosen,
+    config: Config,
+    recipe: Recipe,
+    tasks: Sequence[LoadedTask],
+    players: Sequence[Attempter],
+) -> Iterator[str]:
+    """Who judges by rubrics, seated for all players, "" where no task has one; nothing is opened then.
+
+    Its judgements and what they cost are kept in the store, as those of a run of its own.
+    """
+    if not casting.wants_judge(tasks):
+        yield ""
+        return
+    with the_store(call) as store, open_log(call.home, scrub=None):
+        world = make_world(call, config, store, Silence(), loose=(chosen.tasks,))
+        yield casting.judge(world, f"e-{world.clock.now_ms():x}", store, recipe, tasks, *players)
 
 
 def what_it_wants(training: Training) -> SleepError | None:
@@ -134,9 +157,9 @@ def what_it_wants(training: Training) -> SleepError | None:
     return None
 
 
-def _loaded(call: Call, chosen: Chosen, recipe: Recipe, offered: frozenset[Need]) -> Tasks:
+def _loaded(call: Call, chosen: Chosen, recipe: Recipe, offered: frozenset[Need], config: Config) -> Tasks:
     """The tasks in their splits, for an agent that offers so much; what is weak about them is said."""
-    judges, said = casting.judges(offered)
+    judges, said = casting.judges(offered, config)
     loaded = load(chosen.tasks, judges)
     audit = load(chosen.audit, judges) if chosen.audit is not None else ()
     tasks = split(loaded, seed=recipe.seed, ratio=recipe.split, audit=audit, repeats=recipe.repeats, alpha=recipe.alpha)
@@ -157,17 +180,18 @@ def _trained(
     )  # fmt: skip
 
 
-def _identity(
-    config: Config, recipe: Recipe, skill: Skill, tasks: Tasks, player: Attempter, editor: str
-) -> dict[str, Any]:
+def _identity(world: LocalWorld, recipe: Recipe, skill: Skill, tasks: Tasks, player: Attempter) -> dict[str, Any]:
     """What a run is of: everything that its result depends on, and nothing of what it may cost."""
+    part = world.part("judge")
+    judge = {"name": part.model, "backend": part.backend, "address": part.base_url, "effort": part.effort}
     return {
         "format": 1,
         "skill": {"name": skill.name, "digest": skill.digest},
         "tasks": {name: _digest(getattr(tasks, name), tasks) for name in ("train", "gate", "audit")},
         "recipe": recipe.model_dump(mode="json"),
         "target": dict(player.named),
-        "optimizer": {"name": editor, "max_output": config.models.max_output},
+        "optimizer": {"name": casting.editor(world, recipe), "max_output": world.config.models.max_output},
+        **({"judge": judge} if casting.wants_judge(tasks.all) else {}),
     }
 
 
@@ -214,6 +238,8 @@ def _show_training(call: Call, training: Training, document: Mapping[str, object
         view.text(f"Audit: {words.figures(training.audit)}")
     if wanted := needs(training):
         view.text(f"What would change that: {wanted}")
+    if training.judge is not None:
+        view.note(training.judge.said())
     for one in training.signals:
         view.note(f"{one.finding}: {one.meaning}")
     view.text(f"Skill: {_near(document['best_skill'])}")
@@ -238,6 +264,9 @@ def _show_rows(call: Call, rows: Sequence[Row], document: Mapping[str, object]) 
         "target", "tasks", "score", "95% interval"
     )  # fmt: skip
     view.table(columns, [_cells(row, pairs=pairs) for row in rows], right=tuple(range(1, len(columns))))
+    for row in rows:
+        for said in filter(None, (row.judge and row.judge.said(), row.preferred and row.preferred.said())):
+            view.note(f"{row.target}: {said}")
     if document["evidence"] == "simulated":
         view.note("Simulated: the agent is a program that obeys what the skill's text orders.")
 

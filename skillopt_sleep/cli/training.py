@@ -22,6 +22,16 @@ Backend = Annotated[
     ),
 ]
 
+JudgeBackend = Annotated[str | None, typer.Option(help="Backend that judges by rubrics.", metavar="B")]
+JudgeModel = Annotated[str | None, typer.Option(help="Model that judges by rubrics.", metavar="M")]
+JudgeAddress = Annotated[str | None, typer.Option(help="Address of who judges.", metavar="URL")]
+JudgeKey = Annotated[str | None, typer.Option(help="Where the key of who judges is.", metavar="NAME")]
+JudgeEffort = Annotated[str | None, typer.Option(help="How hard who judges should think.", metavar="E")]
+BudgetTokens = Annotated[int | None, typer.Option(min=1, help="Most tokens.", metavar="N")]
+BudgetUsd = Annotated[float | None, typer.Option(min=0.0, help="Most US dollars.", metavar="X")]
+BudgetCalls = Annotated[int | None, typer.Option(min=1, help="Most calls.", metavar="N")]
+BudgetMinutes = Annotated[float | None, typer.Option(min=0.0, help="Most minutes.", metavar="M")]
+
 KEYS = {
     "backend": "models.backend",
     "target_backend": "models.target_backend",
@@ -31,6 +41,11 @@ KEYS = {
     "optimizer_base_url": "models.optimizer_base_url",
     "optimizer_key": "models.optimizer_key",
     "optimizer_effort": "models.optimizer_effort",
+    "judge_backend": "models.judge_backend",
+    "judge_model": "models.judge",
+    "judge_base_url": "models.judge_base_url",
+    "judge_key": "models.judge_key",
+    "judge_effort": "models.judge_effort",
     "budget_tokens": "budget.tokens",
     "budget_usd": "budget.usd",
     "budget_calls": "budget.calls",
@@ -94,10 +109,15 @@ def train(
         str | None, typer.Option(help="Where the key of who edits is: a variable or a file.", metavar="NAME")
     ] = None,
     optimizer_effort: Annotated[str | None, typer.Option(help="How hard who edits should think.", metavar="E")] = None,
-    budget_tokens: Annotated[int | None, typer.Option(min=1, help="Most tokens.", metavar="N")] = None,
-    budget_usd: Annotated[float | None, typer.Option(min=0.0, help="Most US dollars.", metavar="X")] = None,
-    budget_calls: Annotated[int | None, typer.Option(min=1, help="Most calls.", metavar="N")] = None,
-    budget_minutes: Annotated[float | None, typer.Option(min=0.0, help="Most minutes.", metavar="M")] = None,
+    judge_backend: JudgeBackend = None,
+    judge_model: JudgeModel = None,
+    judge_base_url: JudgeAddress = None,
+    judge_key: JudgeKey = None,
+    judge_effort: JudgeEffort = None,
+    budget_tokens: BudgetTokens = None,
+    budget_usd: BudgetUsd = None,
+    budget_calls: BudgetCalls = None,
+    budget_minutes: BudgetMinutes = None,
 ) -> None:
     """Train a skill on tasks of your own. Run it again, and it goes on where it was killed."""
     given = dict(locals())
@@ -122,6 +142,15 @@ def evaluate(
     seed: Annotated[int | None, typer.Option(help="Seed of the draws.", metavar="S")] = None,
     backend: Backend = None,
     target_backend: Annotated[str | None, typer.Option(help="Backend that attempts.", metavar="B")] = None,
+    judge_backend: JudgeBackend = None,
+    judge_model: JudgeModel = None,
+    judge_base_url: JudgeAddress = None,
+    judge_key: JudgeKey = None,
+    judge_effort: JudgeEffort = None,
+    budget_tokens: BudgetTokens = None,
+    budget_usd: BudgetUsd = None,
+    budget_calls: BudgetCalls = None,
+    budget_minutes: BudgetMinutes = None,
 ) -> None:
     """Score one skill, or two in pairs with an interval. Nothing is trained or kept."""
     given = dict(locals())

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -21,11 +21,12 @@ from skillopt_sleep.checks.kept import kept_check
 from skillopt_sleep.domain.tasks import FREE_OF, SUCCEEDS, KeptTask, TaskCheck
 from skillopt_sleep.errors import NotSignedIn
 from skillopt_sleep.replay.workspace import Start
+from skillopt_sleep.sandbox.status import SECONDS
 
 Finds = Callable[[str, Attempted], bool | Missing]
 """Whether a friction (`kind:signature`) is in an attempt, as the miner sees it."""
-Runs = Callable[[Sequence[str], Path], int | Missing]
-"""The exit status of a command on a copy of a folder, or why that says nothing of the folder."""
+Runs = Callable[[Sequence[str], Path, float], int | Missing]
+"""The exit status of a command on a copy of a folder within so many seconds, or why that says nothing of the folder."""
 
 CAME_BACK: Final = "What went wrong then went wrong again: {kind}."
 FAILED_CHECK: Final = "The project's own check did not pass in the end."
@@ -149,9 +150,10 @@ class Judging:
             said = CAME_BACK.format(kind=check.argument.partition(":")[0])
             return found if isinstance(found, Missing) else said if found else ""
         if check.kind == SUCCEEDS:
-            status = self._judges.runs(shlex.split(check.argument), done.folder)
+            status = self._judges.runs(shlex.split(check.argument), done.folder, SECONDS)
             return status if isinstance(status, Missing) else FAILED_CHECK if status else ""
-        score = compiled([self._read(check)], self._judges.kinds).score(done)
+        whole = replace(done, run=lambda argv, seconds: self._judges.runs(argv, done.folder, seconds))
+        score = compiled([self._read(check)], self._judges.kinds).score(whole)
         return score if isinstance(score, Missing) else next(iter(score.failed), "")
 
     def _read(self, check: TaskCheck) -> Check:

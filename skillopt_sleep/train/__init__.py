@@ -19,8 +19,10 @@ from skillopt_sleep.clock import Clock
 from skillopt_sleep.domain.world import Progress
 from skillopt_sleep.review.documents import Json
 from skillopt_sleep.train.account import end_line, epoch_line, step_line
+from skillopt_sleep.train.agreement import Judge
 from skillopt_sleep.train.cast import Cast
 from skillopt_sleep.train.environments import Redact, journaled
+from skillopt_sleep.train.judging import Judged
 from skillopt_sleep.train.measure import compared
 from skillopt_sleep.train.meter import Meter, MeteredEnvironment, MeteredGate
 from skillopt_sleep.train.plan import Plan, planned
@@ -32,7 +34,11 @@ COMPARISON = "train"
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """What a run came to. `audit` is None where the run was stopped by its budget or there are no audit tasks."""
+    """What a run came to.
+
+    `audit` is None where the run was stopped by its budget or there are no audit tasks, `judge` where no task has a
+    rubric.
+    """
 
     evolution: Evolution
     plan: Plan
@@ -40,6 +46,7 @@ class Training:
     audit: Verdict | None
     signals: tuple[Signal, ...]
     budget: Json
+    judge: Judge | None = None
 
     @property
     def compared(self) -> bool:
@@ -64,12 +71,13 @@ def train(
     journal. A budget that is out ends the run early (`evolution.stopped`); a larger one lets it go on.
     """
     tasks = tasks.disjoint()
-    plan = planned(recipe, tasks, cast.attempter.evidence, deterministic=cast.attempter.environment.deterministic)
+    judged = Judged(journaled(cast, folder, redact, COMPARISON), by_model=bool(cast.judge))
+    plan = planned(recipe, tasks, cast.attempter.evidence, deterministic=judged.deterministic)
     for note in plan.notes:
         progress.say(note)
     folder.keep(0, skill)
     meter = Meter(lambda: (clock.now_ms() / 1000, _tokens(cast)))
-    environment = MeteredEnvironment(journaled(cast, folder, redact, COMPARISON), meter)
+    environment = MeteredEnvironment(judged, meter)
     draws, memory = CountedDraws(recipe.seed), Memory(preferences=recipe.preferences)
     told = _Told(skill, tasks, plan, cast, folder, meter, progress)
     evolution = evolve(
@@ -77,7 +85,8 @@ def train(
         memory=memory, screen=cast.screen, observer=told, draws=draws, updater=UPDATERS[recipe.update_mode],
     )  # fmt: skip
     audit = None if evolution.stopped == "budget" else _audited(evolution, environment, tasks, recipe, cast, draws)
-    done = Training(evolution, plan, tasks, audit, told.signals(evolution), cast.budget.as_json())
+    judge = Judge(cast.judge, recipe.judge_readings, judged.agreement()) if cast.judge else None
+    done = Training(evolution, plan, tasks, audit, told.signals(evolution), cast.budget.as_json(), judge)
     if evolution.stopped != "budget" and (audit is not None or not tasks.audit):
         folder.note(end_line(evolution, audit, done.signals, done.budget))
     return done

@@ -10,6 +10,7 @@ from skillopt_core.protocols import Critic, Environment, Screen
 from skillopt_sleep.budget import Budget
 from skillopt_sleep.domain.answers import Need
 from skillopt_sleep.domain.reports import Evidence
+from skillopt_sleep.train.judging import Judging
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Attempter:
     `named` says who it is (name, version, model, settings: part of the key of an attempt). `batch` bounds how many paid
     attempts are in the air between two commits. `offers` is what an answer holds beside words, for its checks. `open`
     says, in a sentence, what an attempt could do that it should not, "" for nothing. `sessions` fills up with native
-    ids of the agent's sessions, by task, digest of the text and draw.
+    ids of the agent's sessions, by task, digest of the text and draw. `judging` is who says how its answers did.
     """
 
     environment: Environment
@@ -29,6 +30,7 @@ class Attempter:
     offers: frozenset[Need] = frozenset({Need.TOOLS})
     open: str = ""
     sessions: MutableMapping[tuple[str, str, int], str] = field(default_factory=dict)
+    judging: Judging = field(default_factory=Judging)
 
     @property
     def simulated(self) -> bool:
@@ -42,7 +44,10 @@ class Attempter:
 
 @dataclass(frozen=True)
 class Cast:
-    """The players of one run. `optimizer` says who edits, in a word; `thresholds` where a health signal is raised."""
+    """The players of one run. `optimizer` says who edits, in a word; `thresholds` where a health signal is raised.
+
+    `judge` says who judges by rubrics, "" where no task has one.
+    """
 
     attempter: Attempter
     critic: Critic
@@ -50,3 +55,4 @@ class Cast:
     optimizer: str
     budget: Budget
     thresholds: Thresholds = RULES_OF_THUMB
+    judge: str = ""

@@ -39,6 +39,7 @@ def train_document(training: Training, folder: Path, lines: Sequence[Mapping[str
             "alpha": finite(plan.alpha),
         },
         "audit": {"n": len(tasks.audit), **_compared(training.audit)},
+        "judge": None if training.judge is None else training.judge.as_json(),
         "signals": signal_rows(training.signals),
         "notes": list(plan.notes),
         "budget": training.budget,
@@ -57,6 +58,8 @@ def eval_document(rows: Sequence[Row], *, simulated: bool) -> Json:
                 "metric": row.verdict.metric,
                 "repeats": row.verdict.repeats,
                 "coverage": finite(row.verdict.coverage),
+                "judge": None if row.judge is None else row.judge.as_json(),
+                "preferred": None if row.preferred is None else row.preferred.as_json(),
                 "tasks": evidence_document(row.verdict)["units"],
             }
             for row in rows

@@ -1,4 +1,4 @@
-"""`eval`: one skill scored, or two in pairs, on one or several targets. Nothing is trained and nothing is kept."""
+"""`eval`: one skill scored, or two in pairs, on one or several targets. Nothing is trained, no attempt is kept."""
 
 from __future__ import annotations
 
@@ -7,17 +7,25 @@ from dataclasses import dataclass
 
 from skillopt_core.defaults import CountedDraws
 from skillopt_core.types import Outcome, Skill, Task, Verdict
+from skillopt_sleep.train.agreement import Judge
 from skillopt_sleep.train.cast import Attempter
+from skillopt_sleep.train.judging import Judged
 from skillopt_sleep.train.measure import compared, scored
+from skillopt_sleep.train.preferred import Preferred, preferred
 from skillopt_sleep.train.recipe import Recipe
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one target made of it: of one skill `before` alone, of two also `after`, the effect and its p."""
+    """What one target made of it: of one skill `before` alone, of two also `after`, the effect and its p.
+
+    `judge` is None where no task has a rubric, `preferred` also where one skill alone was scored.
+    """
 
     target: str
     verdict: Verdict
+    judge: Judge | None = None
+    preferred: Preferred | None = None
 
     @property
     def failed(self) -> bool:
@@ -25,13 +33,16 @@ class Row:
         return self.verdict.outcome is Outcome.INFRA_ERROR
 
 
-def evaluate(skill: Skill, against: Skill | None, tasks: Sequence[Task], recipe: Recipe, attempter: Attempter) -> Row:
+def evaluate(
+    skill: Skill, against: Skill | None, tasks: Sequence[Task], recipe: Recipe, attempter: Attempter, judge: str = ""
+) -> Row:
     """Score the skill on all tasks, `recipe.repeats` times each; with `against`, how much better `skill` is than it.
 
-    Pairs share their draws. Raises `Exhausted`.
+    Pairs share their draws. `judge` says who judges by rubrics; of two skills it also compares the answers of each
+    pair. Raises `Exhausted`.
     """
     draws, metric, evidence = CountedDraws(recipe.seed), recipe.reward(), attempter.evidence
-    how = attempter.environment
+    how = Judged(attempter.environment, by_model=bool(judge))
     if against is None:
         verdict = scored(how, skill, tasks, draws, repeats=recipe.repeats, metric=metric, evidence=evidence)
     else:
@@ -39,4 +50,8 @@ def evaluate(skill: Skill, against: Skill | None, tasks: Sequence[Task], recipe:
             how, against, skill, tasks, draws,
             repeats=recipe.repeats, metric=metric, seed=recipe.seed, evidence=evidence,
         )  # fmt: skip
-    return Row(attempter.name, verdict)
+    if not judge:
+        return Row(attempter.name, verdict)
+    seat = attempter.judging.judge
+    sides = preferred(seat, how.pairs(against, skill)) if seat is not None and against is not None else None
+    return Row(attempter.name, verdict, Judge(judge, recipe.judge_readings, how.agreement()), sides)

@@ -232,9 +232,9 @@ def _checked(row: Row, judges: Judges) -> LoadedTask:
     except BadArgument as error:
         raise BadRow(row.spelled(error.key), error.wrong, error.right) from error
     if short := lacking(row.checks, judges.offered, judges.kinds):
-        check, why = short
+        check, why, remedy = short
         key = row.spelled(f"checks[{row.checks.index(check)}].kind")
-        raise BadRow(key, f"a check of kind {check.kind} cannot be judged here: {why}", "Leave the task out")
+        raise BadRow(key, f"a check of kind {check.kind} cannot be judged here: {why}", remedy)
     return LoadedTask(
         row.id,
         row.prompt,
@@ -243,6 +243,7 @@ def _checked(row: Row, judges: Judges) -> LoadedTask:
         group=row.group,
         secrets=checklist.secrets,
         flags=_flags(row, judges),
+        needs=frozenset().union(*(judges.kinds[check.kind].needs for check in row.checks)),
     )
 
 

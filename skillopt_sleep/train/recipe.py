@@ -75,6 +75,9 @@ class Recipe(BaseModel):
     )
     alpha: Annotated[float, Field(gt=0, lt=1)] = Field(default=0.05, description="Error of the whole run.")
     repeats: Annotated[int, Field(ge=1, le=20)] = Field(default=3, description="Pairs of attempts on each gate task.")
+    judge_readings: Annotated[int, Field(ge=1, le=15)] = Field(
+        default=3, description="How often a judge grades an answer by a rubric; the median counts."
+    )
     early_stopping: bool = Field(default=True, description="Whether a look may stop before its last repeat.")
     metric: Literal["hard", "soft", "mixed"] = Field(
         default="hard", description="hard: all checks pass; soft: the share that passes; mixed: both."

@@ -59,6 +59,7 @@ def report_page(training: Training, head: Head, lines: Sequence[Mapping[str, Any
         _audit(training),
         section("Step by step", _steps(training.evolution.steps)),
         section("Task by task", task_tables(training)),
+        section("The judge", _judge(training)),
         section("Health signals", _signals(training)),
         section("What it took", cost_table(training, lines)),
         section("How it was run", _how(training, head)),
@@ -237,11 +238,31 @@ def _signals(training: Training) -> str:
     return f'<ul class="rows">{rows}</ul>' if rows else '<p class="caveat">None was raised.</p>'
 
 
+def _judge(training: Training) -> str:
+    """How far the judge agrees with rules, and the four counts; nothing where no task has a rubric."""
+    if training.judge is None:
+        return ""
+    found, said = training.judge.agreement, training.judge.said()
+    rows = (
+        ("rubrics and rules pass", found.both),
+        ("rubrics pass, rules do not", found.rubric_alone),
+        ("rules pass, rubrics do not", found.rules_alone),
+        ("neither pass", found.neither),
+    )
+    cells = "".join(f'<tr><td>{what}</td><td class="figure">{n:,}</td></tr>' for what, n in rows)
+    head = '<tr><th>Attempts in which</th><th class="figure">n</th></tr>'
+    table = f'<div class="scroll"><table>{head}{cells}</table></div>' if found.attempts else ""
+    readings = words.count(training.judge.readings, "reading")
+    caveat = f"The median of {readings} of each answer; a judge is shown neither the skill nor who made the answer."
+    return f'<p>{escaped(said[0].upper() + said[1:])}.</p>{table}<p class="caveat">{escaped(caveat)}</p>'
+
+
 def _how(training: Training, head: Head) -> str:
     rows = [
         ("tasks", head.tasks),
         ("target", head.target),
         ("optimizer", head.optimizer),
+        *([("judge", training.judge.model)] if training.judge else []),
         ("ended", training.evolution.stopped.replace("_", " ")),
         *((key, "–" if value is None else str(value)) for key, value in head.recipe.items()),
     ]

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from skillopt_core.types import Missing, Score, Task
 from skillopt_sleep.checks import Check
 from skillopt_sleep.checks.reading import told
-from skillopt_sleep.domain.answers import Answer
+from skillopt_sleep.checks.rubric import rubric_of
+from skillopt_sleep.domain.answers import Answer, Need
 from skillopt_sleep.domain.tasks import Split
 from skillopt_sleep.errors import UsageError
 from skillopt_sleep.log import one_line
@@ -25,7 +26,7 @@ class LoadedTask:
     `split` is None where the file leaves it to us. `group` names tasks that are not independent ("" where the file says
     nothing). `files` is the starting state: contents by relative path with `/`. A task is judged by `checks`, or by
     `scorer` (the name of an entry point) with `argument`. `where` is file and line. `secrets` are texts that no edit
-    may quote. `flags` says what is weak about its checks.
+    may quote. `flags` says what is weak about its checks, `needs` what they ask for beside words.
     """
 
     id: str
@@ -40,6 +41,12 @@ class LoadedTask:
     where: str = ""
     secrets: tuple[str, ...] = field(default=(), repr=False)
     flags: tuple[str, ...] = ()
+    needs: frozenset[Need] = frozenset()
+
+    @property
+    def rubrics(self) -> tuple[str, ...]:
+        """What a judge is told of this task."""
+        return tuple(rubric_of(check.argument) for check in self.checks if check.kind == "rubric")
 
     def score(self, answer: Answer) -> Score | Missing:
         """How an answer did; `Missing` where it could not be judged, which is never a score."""

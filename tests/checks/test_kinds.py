@@ -121,6 +121,11 @@ MEANINGLESS = [
     ("file_state", {"path": "a", "exists": True, "equals": "x"}),
     ("command", "pytest -q"),
     ("command", {"run": ["true"], "status": 300}),
+    ("command", {"run": ["true"], "status": 127}),
+    ("command", {"run": ["true"], "seconds": 0}),
+    ("command", {"run": ["true"], "seconds": True}),
+    ("rubric", {"rubric": "good", "model": ""}),
+    ("rubric", {"pass": 0.5}),
     ("rubric", {"rubric": "good", "pass": 0}),
     ("nothing_of_the_kind", "x"),
 ]
@@ -154,7 +159,7 @@ def test_an_argument_without_meaning_is_refused_when_it_is_read(kind, argument):
 
 
 @pytest.mark.parametrize("kind", ["command", "rubric"])
-def test_what_nobody_can_judge_yet_is_missing_and_never_a_score(kind):
+def test_what_nobody_could_judge_is_missing_and_never_a_score(kind):
     got = score([Check("max_chars", 9), Check(kind, BUILT_IN[kind].example)], Answer("ok", tools=(), files={}))
     assert isinstance(got, Missing)
 

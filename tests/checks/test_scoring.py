@@ -148,6 +148,10 @@ def test_what_an_agent_does_not_offer_is_named():
     assert found is not None
     assert found[0] == checks[1]
     assert "tools" in found[1]
+    assert "another agent" in found[2]
+    walled = lacking([Check("command", {"run": ["true"]})], frozenset({Need.FILES}))
+    assert walled is not None
+    assert ("sandbox" in walled[1], "bubblewrap" in walled[2]) == (True, True)
 
 
 def test_checks_of_shape_alone_are_flagged():

@@ -132,7 +132,7 @@ def test_what_a_person_refused_comes_back_where_it_is_done_at_all(store: Store, 
     [
         (TaskCheck(FREE_OF, "correction:no"), "nobody is there who could correct an attempt"),
         (TaskCheck(FREE_OF, "guess:no"), "guess is no kind of friction"),
-        (TaskCheck("rubric", "It is short."), "no model is there"),
+        (TaskCheck("rubric", "It is short."), "no model is named"),
         (TaskCheck("nonsense", "x"), "there is no kind 'nonsense'"),
         (TaskCheck(SUCCEEDS, "false"), "does not pass on what it starts from"),
         (None, "it has no check"),
@@ -181,6 +181,16 @@ def test_a_kept_check_of_any_kind_is_read_from_its_text(store: Store, found: Min
         answer = attempted(player, kept(check, prompt="Write a memo", name=f"{check.kind} {check.argument}"))
         assert isinstance(answer, Trajectory), answer
         assert answer.score.hard == hard, check
+
+
+@pytest.mark.sandbox
+def test_a_kept_check_by_a_command_is_run_on_what_was_left(store: Store, found: Mined, tmp_path: Path) -> None:
+    player = natively(store, found, tmp_path, {"memo": [{"shell": "echo left > out.txt"}, {"text": "Done."}]})
+    for word, hard in (("left", 1.0), ("right", 0.0)):
+        check = TaskCheck("command", json.dumps({"run": ["grep", "-q", word, "out.txt"]}))
+        answer = attempted(player, kept(check, prompt="Write a memo", name=word))
+        assert isinstance(answer, Trajectory), answer
+        assert answer.score.hard == hard
 
 
 def test_the_text_of_a_memory_block_is_carried_whole_and_an_earlier_one_of_the_project_is_not(

@@ -36,7 +36,8 @@ def test_it_is_named_by_program_version_model_and_the_files_that_come_along(conf
     (skill.parent / "reference.md").write_text("one")
     player = casting.attempter(config, Recipe(), [skill])
     assert (player.named["name"], player.named["version"], player.named["model"]) == ("claude", "1.2.3", "m")
-    assert (player.evidence, player.offers) == ("replayed", {Need.TOOLS, Need.FILES})
+    walls = {Need.SANDBOX} if "no sandbox" not in player.named["settings"] else set()
+    assert (player.evidence, player.offers) == ("replayed", {Need.TOOLS, Need.FILES, *walls})
     (skill.parent / "reference.md").write_text("two")
     assert casting.attempter(config, Recipe(), [skill]).named["settings"] != player.named["settings"]
 

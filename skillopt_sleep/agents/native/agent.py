@@ -197,6 +197,7 @@ class NativeAgent:
             opened=None if memory else found.opened,
             loaded=skill.digest if memory else found.loaded,
             prompt=task.prompt,
+            answer=found.answer,
         )
 
     def _missing(self, why: str) -> Missing:

@@ -69,6 +69,7 @@ class SimulatedAgent:
             opened=True,
             loaded=skill.digest,
             prompt=task.prompt,
+            answer=said.text,
         )
 
     def _obeys(self, order: Order, prompt: str, skill: Skill, draw: int) -> bool:

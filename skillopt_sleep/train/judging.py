@@ -1,0 +1,92 @@
+"""How answers are judged in a run: by rules, and for rubrics by a model, once it is known who pays for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from skillopt_core.gate.table import unit_of
+from skillopt_core.protocols import Environment
+from skillopt_core.types import Missing, Score, Skill, Task, Trajectory
+from skillopt_sleep.agents.native import Attempted
+from skillopt_sleep.checks.judge import RubricJudge
+from skillopt_sleep.checks.scoring import RUBRIC, RULES
+from skillopt_sleep.domain.answers import Answer
+from skillopt_sleep.replay.native import Runs
+from skillopt_sleep.train.agreement import Agreement
+from skillopt_sleep.train.rows import LoadedTask
+
+
+class Judging:
+    """Says how an answer to a loaded task did. `judge` is None until somebody takes the seat.
+
+    `runs` runs what checks a folder that an attempt left, None where nothing can be run.
+    """
+
+    def __init__(self, runs: Runs | None = None) -> None:
+        self.runs = runs
+        self.judge: RubricJudge | None = None
+
+    def __call__(self, task: Task, answer: Answer) -> Score | Missing:
+        """By the checks or the scorer that the task was loaded with; the judge is shown what the agent was asked."""
+        if not isinstance(task.payload, LoadedTask):
+            raise TypeError(f"{task.id} was not loaded from a task file")
+        if self.runs is not None and isinstance(answer, Attempted):
+            answer = replace(answer, run=partial(_run, self.runs, answer.folder))
+        if self.judge is not None:
+            answer = replace(answer, grade=partial(_graded, self.judge, task.prompt, answer.text))
+        return task.payload.score(answer)
+
+
+def _run(runs: Runs, folder: Path, argv: Sequence[str], seconds: float) -> int | Missing:
+    return runs(argv, folder, seconds)
+
+
+def _graded(judge: RubricJudge, prompt: str, text: str, rubric: str) -> float | Missing:
+    return judge.grade(prompt, rubric, text)
+
+
+class Judged:
+    """An environment that keeps what it gave where a model judges; nothing is deterministic then."""
+
+    def __init__(self, inner: Environment, *, by_model: bool) -> None:
+        self._inner = inner
+        self._by_model = by_model
+        self._kept: dict[tuple[str, str, int], tuple[Task, Trajectory]] = {}
+
+    @property
+    def deterministic(self) -> bool:
+        return self._inner.deterministic and not self._by_model
+
+    def attempt(self, tasks: Sequence[Task], skill: Skill, draws: Sequence[int]) -> Sequence[Trajectory | Missing]:
+        answers = self._inner.attempt(tasks, skill, draws)
+        if self._by_model:
+            for task, draw, answer in zip(tasks, draws, answers, strict=True):
+                if isinstance(answer, Trajectory):
+                    self._kept.setdefault((task.id, skill.digest, draw), (task, answer))
+        return answers
+
+    def agreement(self) -> Agreement:
+        """Of the judge with the rules, over all attempts so far."""
+        counts: dict[tuple[bool, bool], int] = {}
+        first: dict[str, bool] = {}
+        for task, attempt in self._kept.values():
+            said = attempt.score.objectives
+            if RUBRIC in said and RULES in said:
+                rubric, rules = said[RUBRIC] == 1, said[RULES] == 1
+                counts[rubric, rules] = counts.get((rubric, rules), 0) + 1
+                first.setdefault(unit_of(task), rubric == rules)
+        return Agreement(
+            counts.get((True, True), 0), counts.get((True, False), 0), counts.get((False, True), 0),
+            counts.get((False, False), 0), len(first), sum(first.values()),
+        )  # fmt: skip
+
+    def pairs(self, before: Skill, after: Skill) -> Sequence[tuple[Task, Trajectory, Trajectory]]:
+        """Attempts at one task with one draw under both texts."""
+        return [
+            (task, attempt, self._kept[other][1])
+            for (name, digest, draw), (task, attempt) in self._kept.items()
+            if digest == before.digest and (other := (name, after.digest, draw)) in self._kept
+        ]
