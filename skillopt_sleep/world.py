@@ -29,6 +29,7 @@ from skillopt_sleep.domain.ledgers import Month
 from skillopt_sleep.domain.proposals import Document, Target
 from skillopt_sleep.domain.reports import BudgetReport, Evidence, HarvestCounts, ModelUse, Spent
 from skillopt_sleep.domain.sentences import Sentence
+from skillopt_sleep.domain.starts import Starts
 from skillopt_sleep.domain.world import Progress
 from skillopt_sleep.errors import ConfigError
 from skillopt_sleep.ingest import harvest
@@ -45,6 +46,7 @@ from skillopt_sleep.paths import Home, person
 from skillopt_sleep.prices import DATE as PRICES_OF
 from skillopt_sleep.prices import FREE, THIS_MACHINE, Price, prices_of
 from skillopt_sleep.redact import Redactor
+from skillopt_sleep.replay.starts import GitStarts
 from skillopt_sleep.review import targets
 from skillopt_sleep.review.unsaid import redact_files
 from skillopt_sleep.store.again import note_applied, redact_again
@@ -207,6 +209,10 @@ class LocalWorld:
             self._purses[night] = Purse(self.budget(night), target.model or target.backend)
         purse = self._purses[night]
         return playing.Natively(self.config, target.backend, self.store, self.redactor, project, history, purse)
+
+    def starts(self, project: str) -> Starts:
+        """The project's own repository, where it is on this machine."""
+        return GitStarts(project, self.environ.get("PATH", os.defpath))
 
     def attempter(self) -> Mapping[str, str]:
         """Name and version of who attempts."""

@@ -10,6 +10,11 @@ from skillopt_sleep.checks.model import BadArgument, Check, Kind
 from skillopt_sleep.domain.tasks import TaskCheck
 
 
+def argument_text(argument: object) -> str:
+    """An argument as the store keeps it: a text as it is, else JSON with its keys in order."""
+    return argument if isinstance(argument, str) else json.dumps(argument, ensure_ascii=False, sort_keys=True)
+
+
 def kept_check(check: TaskCheck, kinds: Mapping[str, Kind] = BUILT_IN) -> Check:
     """The check with its argument read. `BadArgument` where no kind gives it a meaning.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,10 +14,10 @@ import msgspec
 from skillopt_sleep.cli.common import Call
 from skillopt_sleep.cli.making import make_world, the_store
 from skillopt_sleep.clock import SystemClock, parse_iso
-from skillopt_sleep.domain.tasks import KeptTask, TaskCheck
+from skillopt_sleep.domain.tasks import KeptTask, Split, TaskCheck
 from skillopt_sleep.errors import NotFound, StoreError, UsageError
 from skillopt_sleep.mine.tasks import split_of
-from skillopt_sleep.night.records import SALT
+from skillopt_sleep.night.records import SALT, shares
 from skillopt_sleep.redact import Redactor
 from skillopt_sleep.store.mining import save_tasks, task_documents
 from skillopt_sleep.store.mining import tasks as kept_tasks
@@ -64,15 +64,16 @@ def import_(call: Call, path: Path) -> None:
     """Keep the tasks of a file that are not known yet, all of them or none. UsageError with the line of a mistake."""
     with the_store(call) as store:
         known = {task.id for task in kept_tasks(store)}
-        redactor = make_world(call, call.loaded.config, store, Silence(), loose=(path,)).redactor
-        read = {task.id: task for task in _read(path, redactor)}
+        config = call.loaded.config
+        redactor = make_world(call, config, store, Silence(), loose=(path,)).redactor
+        read = {task.id: task for task in _read(path, redactor, shares(config))}
         new = [task for task in read.values() if task.id not in known]
         save_tasks(store, new)
     found = {"imported": len(new), "known": len(read) - len(new), "path": str(path)}
     _told(call, found, f"{len(new)} tasks imported, {len(read) - len(new)} known already")
 
 
-def _read(path: Path, redactor: Redactor) -> Iterator[KeptTask]:
+def _read(path: Path, redactor: Redactor, shared: Mapping[Split, float]) -> Iterator[KeptTask]:
     try:
         lines = path.read_bytes().splitlines()
     except OSError as error:
@@ -81,22 +82,21 @@ def _read(path: Path, redactor: Redactor) -> Iterator[KeptTask]:
         if not line.strip():
             continue
         try:
-            yield _task(msgspec.json.decode(line, type=Line), redactor)
+            yield _task(msgspec.json.decode(line, type=Line), redactor, shared)
         except msgspec.MsgspecError as error:
             remedy = "Write one task a line, as `skillopt-sleep tasks --json` does"
             raise UsageError(str(error), where=f"{path}:{number}", remedy=remedy) from error
 
 
-def _task(line: Line, redactor: Redactor) -> KeptTask:
+def _task(line: Line, redactor: Redactor, shared: Mapping[Split, float]) -> KeptTask:
     prompt = redactor.redact(line.prompt)
     checks = tuple(TaskCheck(c.kind, redactor.redact(c.argument), redactor.redact(c.origin or "")) for c in line.checks)
     made = hashlib.sha256(json.dumps([prompt, [(c.kind, c.argument) for c in checks]]).encode()).hexdigest()
     name = line.id or f"i-{made[:12]}"
     twin = f"imported {made[:12]}"
     began = (parse_iso(line.at) if line.at else None) or SystemClock().now_ms()
-    return KeptTask(
-        name, prompt, twin, line.split or split_of(twin, SALT), began, origin="imported", salt=SALT, checks=checks
-    )
+    split = line.split or split_of(twin, SALT, shared)
+    return KeptTask(name, prompt, twin, split, began, origin="imported", salt=SALT, checks=checks)
 
 
 def _told(call: Call, document: dict[str, object], sentence: str) -> None:

@@ -90,7 +90,9 @@ class Mine(Section):
     """What is made of it."""
 
     headless: bool = Field(default=False, description="Also mine sessions that no person typed in (scripts, CI).")
-    max_tasks: Annotated[int, Field(ge=1, le=100)] = Field(default=3, description="Tasks that one session may yield.")
+    max_tasks: Annotated[int, Field(ge=0, le=100)] = Field(
+        default=3, description="Tasks that a model may write from one session; 0: it is not asked for any."
+    )
     recall_k: Annotated[int, Field(ge=0)] = Field(
         default=0,
         description="Similar earlier things that a model is shown beside each new one; 0: all that fit.",
@@ -102,7 +104,7 @@ class Mine(Section):
 
 
 class Split(Section):
-    """How tasks are kept apart, where a night looks (evidence is split by time alone)."""
+    """How new tasks are kept apart, by hash; where a task is, it stays. Evidence is split by time alone."""
 
     train: Share = Field(default=0.5, description="Share of tasks from which edits are made.")
     gate: Share = Field(default=0.3, description="Share of tasks on which an edit is measured.")
@@ -306,8 +308,7 @@ class Config(Section):
 
 NOT_YET = frozenset(
     {
-        *("mine.max_tasks", "mine.dream_factor"),
-        *(f"split.{name}" for name in Split.model_fields),
+        "mine.dream_factor",
         *(f"evolve.{name}" for name in Evolve.model_fields),
         "gate.trials",
         *("targets.roots", "adopt.auto_rollback"),

@@ -15,6 +15,7 @@ from skillopt_sleep.domain.journal import Trigger
 from skillopt_sleep.domain.proposals import Document, Target
 from skillopt_sleep.domain.reports import BudgetReport, Evidence, HarvestCounts, ModelUse
 from skillopt_sleep.domain.sentences import Sentence
+from skillopt_sleep.domain.starts import Starts
 
 if TYPE_CHECKING:
     from skillopt_sleep.clock import Clock
@@ -103,6 +104,10 @@ class World(Protocol):
 
     def natively(self, night: str, project: str, history: History) -> Natively | None:
         """Who attempts natively, None where recorded sessions are replayed. `history` names what the miner finds."""
+        ...
+
+    def starts(self, project: str) -> Starts:
+        """Where the starting states of a project's sessions are found."""
         ...
 
     def attempter(self) -> Mapping[str, str]:

@@ -142,31 +142,38 @@ def _quotes(members: Sequence[Friction]) -> tuple[Quote, ...]:
 
 def request_patterns(groups: Sequence[Group], project: str, scale: Scale) -> list[Pattern]:
     """Kinds of request that came in at least two sessions. Their stake is what went wrong while they were worked on."""
-    wide = (g for g in groups if len({e.session for e in g.episodes}) >= 2)
-    return [_request(group, project, scale) for group in wide]
+    wide = (g.episodes for g in groups if len({e.session for e in g.episodes}) >= 2)
+    return [_request(episodes, project, scale) for episodes in wide]
 
 
-def _request(group: Group, project: str, scale: Scale) -> Pattern:
-    leader = group.episodes[0]
+def _request(episodes: Sequence[Episode], project: str, scale: Scale) -> Pattern:
+    leader = episodes[0]
+    title = f"Asked again: “{clipped(leader.prompt, 90)}”"
+    return request_pattern(episodes, project, scale, leader.twin or leader.id, title)
+
+
+def request_pattern(episodes: Sequence[Episode], project: str, scale: Scale, signature: str, title: str) -> Pattern:
+    """A kind of request by its episodes in order of time. Its stake is what went wrong while they were worked on."""
+    leader = episodes[0]
     seen: dict[str, int] = {}
-    for episode in group.episodes:
+    for episode in episodes:
         seen.setdefault(episode.session, episode.began_ms)
     cut = cut_of_times(seen)
-    wasted = [a for e in group.episodes for a in e.actions if a.outcome not in {ActionOutcome.OK, ActionOutcome.OPEN}]
+    wasted = [a for e in episodes for a in e.actions if a.outcome not in {ActionOutcome.OK, ActionOutcome.OPEN}]
     return Pattern(
-        key=key_of(project, "request", leader.twin or leader.id),
+        key=key_of(project, "request", signature),
         project=project,
         kind="request",
         friction=None,
-        title=f"Asked again: “{clipped(leader.prompt, 90)}”",
-        signature=leader.twin or leader.id,
+        title=title,
+        signature=signature,
         members=(),
-        episodes=tuple(e.id for e in group.episodes),
+        episodes=tuple(e.id for e in episodes),
         sessions=tuple(seen),
         first_ms=leader.began_ms,
-        last_ms=group.episodes[-1].began_ms,
+        last_ms=episodes[-1].began_ms,
         stake=scale.stake(len(wasted), sum(a.tokens for a in wasted), len(seen)),
-        quotes=tuple(said_by_person(e.prompt_event, e.session, e.began_ms, e.prompt) for e in group.episodes[:3]),
+        quotes=tuple(said_by_person(e.prompt_event, e.session, e.began_ms, e.prompt) for e in episodes[:3]),
         cut_ms=cut,
         after=sum(at >= cut for at in seen.values()) if cut is not None else 0,
     )

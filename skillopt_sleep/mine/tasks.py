@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final
+from dataclasses import replace
+from typing import Final, Literal
 
 from skillopt_core.gate import Recurrence
 from skillopt_sleep.domain.episodes import Episode
@@ -15,7 +16,9 @@ from skillopt_sleep.mine.phrased import widest
 from skillopt_sleep.mine.trace import day_of
 
 SHARES: Final[Mapping[Split, float]] = {"train": 0.5, "gate": 0.3, "audit": 0.2}
-"""How twin groups are shared out by the hash, over many of them."""
+"""How twin groups are shared out by the hash, over many of them, where nothing else is said."""
+By = Literal["session", "pattern"]
+"""What is never on two sides: a session with its twins, or with them all that is of one pattern."""
 WISHES: Final = frozenset({FrictionKind.REFUSAL, FrictionKind.CORRECTION, FrictionKind.INTERRUPT})
 """Kinds in which a person says what they want."""
 
@@ -31,7 +34,12 @@ def cut_of(pattern: Pattern) -> int | None:
 
 
 def tasks_of(
-    patterns: Iterable[Pattern], episodes: Sequence[Episode], salt: str, known: Mapping[str, Split] | None = None
+    patterns: Iterable[Pattern],
+    episodes: Sequence[Episode],
+    salt: str,
+    known: Mapping[str, Split] | None = None,
+    shares: Mapping[Split, float] = SHARES,
+    by: By = "session",
 ) -> tuple[KeptTask, ...]:
     """One task an episode of a pattern. Splits are by hash, disjoint by session and twin group.
 
@@ -40,10 +48,31 @@ def tasks_of(
     """
     by_id = {e.id: e for e in episodes}
     pairs = [(p, by_id[name]) for p in patterns for name in dict.fromkeys(p.episodes) if name in by_id]
-    groups = twin_groups([e for _, e in pairs])
+    groups = twin_groups([e for _, e in pairs], [(e.id, p.key) for p, e in pairs] if by == "pattern" else ())
     fixed = {groups[e.id]: known[task_id(p, e)] for p, e in reversed(pairs) if known and task_id(p, e) in known}
-    tasks = [_task(p, e, groups[e.id], fixed.get(groups[e.id]) or split_of(groups[e.id], salt), salt) for p, e in pairs]
+    sides = {group: fixed.get(group) or split_of(group, salt, shares) for group in groups.values()}
+    tasks = [_task(p, e, groups[e.id], sides[groups[e.id]], salt) for p, e in pairs]
     return tuple(sorted(tasks, key=lambda t: (t.began_ms, t.id)))
+
+
+def sides_of(
+    episodes: Sequence[Episode],
+    others: Sequence[tuple[Episode, Split]],
+    salt: str,
+    shares: Mapping[Split, float] = SHARES,
+    ties: Iterable[tuple[str, str]] = (),
+) -> dict[str, tuple[str, Split]]:
+    """Twin group and split of each episode by its id. `others` were split before: their twins go where they are.
+
+    What else was said in a session ("commit it and push") makes no twins of two: of the others' prompts only those
+    count that are the same as one of these. `ties` are as in `twin_groups`.
+    """
+    own = {episode.twin for episode in episodes}
+    beside = [replace(one, twin=one.twin if one.twin in own else "") for one, _ in others]
+    groups = twin_groups([*episodes, *beside], ties)
+    fixed = {groups[one.id]: split for one, split in reversed(others)}
+    sides = {group: fixed.get(group) or split_of(group, salt, shares) for group in groups.values()}
+    return {episode.id: (groups[episode.id], sides[groups[episode.id]]) for episode in episodes}
 
 
 def task_id(pattern: Pattern, episode: Episode) -> str:
@@ -51,18 +80,19 @@ def task_id(pattern: Pattern, episode: Episode) -> str:
     return _digest(f"{pattern.key}\0{episode.id}", 8)
 
 
-def split_of(group: str, salt: str) -> Split:
+def split_of(group: str, salt: str, shares: Mapping[Split, float] = SHARES) -> Split:
     """Where a twin group goes, by a salted hash of its name."""
     place = int(_digest(f"{salt}\0{group}", 8), 16) / 2**64
-    if place < SHARES["train"]:
+    if place < shares["train"]:
         return "train"
-    return "gate" if place < SHARES["train"] + SHARES["gate"] else "audit"
+    return "gate" if place < shares["train"] + shares["gate"] else "audit"
 
 
-def twin_groups(episodes: Sequence[Episode]) -> dict[str, str]:
+def twin_groups(episodes: Sequence[Episode], ties: Iterable[tuple[str, str]] = ()) -> dict[str, str]:
     """The twin group of each episode by its id: one session, its resumes and forks, one prompt after normalisation.
 
-    A group is named after the first family in it, so that the order of the episodes does not matter.
+    `ties` name what else belongs together: pairs of an episode's id and a name that it shares with others. A group is
+    named after the first family in it, so that the order of the episodes does not matter.
     """
     parents: dict[str, str] = {}
 
@@ -72,11 +102,15 @@ def twin_groups(episodes: Sequence[Episode]) -> dict[str, str]:
             name = parents[name]
         return name
 
+    shared: dict[str, list[str]] = defaultdict(list)
+    for name, tie in ties:
+        shared[name].append(f"tie:{tie}")
     for episode in episodes:
         family = episode.family or episode.session
-        for tie in (f"twin:{episode.project}:{episode.twin}" if episode.twin else "", f"session:{episode.session}"):
-            a, b = top(f"family:{family}"), top(tie) if tie else ""
-            if tie and a != b:
+        twin = f"twin:{episode.project}:{episode.twin}" if episode.twin else ""
+        for tie in filter(None, (twin, f"session:{episode.session}", *shared[episode.id])):
+            a, b = top(f"family:{family}"), top(tie)
+            if a != b:
                 parents[max(a, b)] = min(a, b)
     return {e.id: top(f"family:{e.family or e.session}") for e in episodes}
 

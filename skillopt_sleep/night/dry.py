@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from skillopt_sleep.domain.reports import ModelUse
 from skillopt_sleep.domain.world import World
 from skillopt_sleep.lock import hold
-from skillopt_sleep.mine import mine
+from skillopt_sleep.mine import Mined, mine
 from skillopt_sleep.mine.kinds import Item, batches, items_of, patterns_of
 from skillopt_sleep.night.kinds import known_kinds, most_asked, to_show
 from skillopt_sleep.night.plan import Subject
 from skillopt_sleep.night.projects import Project
+from skillopt_sleep.night.requested import most_asked as most_tasks_asked
+from skillopt_sleep.night.requested import to_ask
 from skillopt_sleep.night.work import live_skill, planned_subjects, projects_of
 from skillopt_sleep.replay.practice import Practice, task_set
 
@@ -31,7 +33,8 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Asks:
-    """What a model would be asked: so many prompts about so many things that a person said, sent to this host.
+    """What a model would be asked, at this host: prompts about things that a person said (`items`), and one about each
+    session that may yield tasks. `prompts` are all of them.
 
     `calls` and `tokens` are the most that they can come to, the budget aside.
     """
@@ -39,6 +42,7 @@ class Asks:
     named: ModelUse
     prompts: int = 0
     items: int = 0
+    sessions: int = 0
     calls: int = 0
     tokens: int = 0
 
@@ -49,13 +53,14 @@ class Asks:
             return f"{use.model} at {use.host} would be asked nothing: nobody has said anything new."
         return (
             f"{use.model} at {use.host} would be sent {self.items} things that you said, each with what the agent had "
-            f"done, redacted, in {self.prompts} prompts: at most {self.calls} calls and {self.tokens:,} tokens."
+            f"done, and {self.sessions} sessions to write tasks from, redacted, in {self.prompts} prompts: at most "
+            f"{self.calls} calls and {self.tokens:,} tokens."
         )
 
     def as_json(self) -> dict[str, object]:
         use = self.named
         return {"backend": use.backend, "model": use.model, "host": use.host, "prompts": self.prompts,
-                "items": self.items, "calls": self.calls, "tokens": self.tokens}  # fmt: skip
+                "items": self.items, "sessions": self.sessions, "calls": self.calls, "tokens": self.tokens}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +112,7 @@ def plan_of(world: World) -> Plan:
             lines += [_line(project, one, world) for one in planned_subjects(world, project, found, kinds)]
             if asks is not None:
                 asks = _with(asks, world, to_show(world, found, items, before)[0])
+                asks = _with_tasks(asks, world, project, found)
     return Plan(world.backend, sessions, tuple(lines), world.config.budget.tokens, asks)
 
 
@@ -120,6 +126,21 @@ def _with(asks: Asks, world: World, shown: Sequence[Item]) -> Asks:
         asks,
         prompts=asks.prompts + len(told),
         items=asks.items + len(shown),
+        calls=asks.calls + calls,
+        tokens=asks.tokens + tokens,
+    )
+
+
+def _with_tasks(asks: Asks, world: World, project: Project, found: Mined) -> Asks:
+    """What writing tasks from a project's sessions adds to it."""
+    if world.as_of_ms is not None or not world.config.mine.max_tasks:
+        return asks
+    questions, _, _ = to_ask(world, project, found)
+    calls, tokens = most_tasks_asked(world, questions)
+    return replace(
+        asks,
+        prompts=asks.prompts + len(questions),
+        sessions=asks.sessions + len(questions),
         calls=asks.calls + calls,
         tokens=asks.tokens + tokens,
     )

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 import msgspec
 
 from skillopt_core.asking import Complete
-from skillopt_sleep.budget import most_tokens
 from skillopt_sleep.domain.frictions import Pattern
 from skillopt_sleep.domain.world import World
 from skillopt_sleep.mine import Mined
@@ -33,6 +32,7 @@ from skillopt_sleep.mine.kinds import (
     prompts_of,
     shown_of,
 )
+from skillopt_sleep.night.asking import counted, plan_of, sizes_of
 from skillopt_sleep.night.journal import Journal
 from skillopt_sleep.night.projects import Project
 from skillopt_sleep.store.asked import KINDS, note_shown
@@ -108,7 +108,7 @@ def _grouped(
         return replace(before, of=0, read=0, lost={}, left={}, exhausted="")
     note_shown(world.store, journal.id, {*(item.session for item in shown), *_resting_on(before.kinds)})
     told = batches(shown)
-    world.progress.say(_plan(world, journal, told))
+    world.progress.say(plan_of(world, journal, sizes_of(world, prompts_of(told)), *most_asked(world, told)))
     asked = ask_kinds(complete, told)
     model = world.config.models.optimizer or ""
     new, left = kinds_of(
@@ -129,27 +129,9 @@ def _grouped(
 
 def most_asked(world: World, told: Sequence[Sequence[Item]]) -> tuple[int, int]:
     """Calls and tokens that asking about these batches can come to. A bad answer is asked for once more."""
-    calls, sizes = most_requests(len(told)), _sizes(world, told)
+    calls, sizes = most_requests(len(told)), sizes_of(world, prompts_of(told))
     repairs = 2 * sum(sizes) + (calls - 2 * len(told)) * LONGEST_COMPARISON
     return calls, repairs + calls * world.config.models.max_output
-
-
-def _sizes(world: World, told: Sequence[Sequence[Item]]) -> list[int]:
-    return [most_tokens(world.redactor.redact(prompt)) for prompt in prompts_of(told)]
-
-
-def _plan(world: World, journal: Journal, told: Sequence[Sequence[Item]]) -> str:
-    """What is about to be asked, said before anything is spent, and how much of it the budget buys."""
-    calls, tokens = most_asked(world, told)
-    asked = f"{len(told)} prompts, at most {calls} calls and {tokens:,} tokens with repairs"
-    budget = world.spending(journal.id).tokens
-    if budget.limit is None:
-        return f"{asked}; no limit in tokens"
-    left, bought = budget.limit - (budget.spent or 0), 0
-    for size in _sizes(world, told):
-        left -= size + world.config.models.max_output
-        bought += left >= 0
-    return f"{asked}; of {budget.limit:,.0f} tokens, which buy {bought} of the prompts at the least"
 
 
 def _resting_on(kinds: Sequence[Kind]) -> set[str]:
@@ -162,11 +144,7 @@ def _said(project: Project, result: Grouped) -> list[str]:
     if result.exhausted:
         lines.append(f"{project.shown}: the budget ended the grouping, {result.read} of {result.of} prompts were read")
     if result.lost:
-        lines.append(f"{project.shown}: what a model did not give: {_counted(result.lost)}")
+        lines.append(f"{project.shown}: what a model did not give: {counted(result.lost)}")
     if result.left:
-        lines.append(f"{project.shown}: rules of a model that were left out: {_counted(result.left)}")
+        lines.append(f"{project.shown}: rules of a model that were left out: {counted(result.left)}")
     return lines
-
-
-def _counted(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{why} ({n})" for why, n in sorted(counts.items(), key=lambda row: (-row[1], row[0])))

@@ -10,8 +10,10 @@ from dataclasses import replace
 from skillopt_core.gate import e_reverse, e_value, trial_over
 from skillopt_core.memory import Rejection, meaning
 from skillopt_core.types import Edit, Outcome, Verdict
+from skillopt_sleep.config import Config
 from skillopt_sleep.domain.frictions import Pattern
 from skillopt_sleep.domain.proposals import Document
+from skillopt_sleep.domain.tasks import KeptTask, Split
 from skillopt_sleep.domain.trials import Trial, TrialState, TrialStep
 from skillopt_sleep.mine import VERSION, Mined
 from skillopt_sleep.mine.tasks import tasks_of
@@ -39,16 +41,32 @@ def attempts(store: Store, night: str, redactor: Redactor) -> Attempts:
     return Attempts(store, night, redactor.redact)
 
 
-def keep_mined(store: Store, night: str, found: Mined) -> tuple[int, dict[str, int]]:
+def keep_mined(store: Store, night: str, found: Mined, config: Config) -> tuple[int, dict[str, int]]:
     """Keep episodes, patterns and tasks. Returns how many tasks there are, and how many on each side."""
     save_episodes(store, found.episodes, str(VERSION))
     patterns = (*found.patterns, *found.requests)
     save_patterns(store, patterns, night=night, normaliser=str(VERSION))
     known = {task.id: task.split for task in kept_tasks(store)}
-    tasks = [replace(task, first_night=night) for task in tasks_of(patterns, found.episodes, SALT, known)]
+    made = tasks_of(patterns, found.episodes, SALT, known, shares(config), config.split.by)
+    tasks = [replace(task, first_night=night) for task in made]
     save_tasks(store, tasks)
     sides = {side: sum(task.split == side for task in tasks) for side in ("train", "gate", "audit")}
     return len(tasks), sides
+
+
+def keep_requested(
+    store: Store, night: str, patterns: Sequence[Pattern], tasks: Sequence[KeptTask]
+) -> Sequence[KeptTask]:
+    """Keep the kinds of request that a model named, and the tasks that it wrote."""
+    save_patterns(store, patterns, night=night, normaliser=str(VERSION))
+    made = [replace(task, first_night=night) for task in tasks]
+    save_tasks(store, made)
+    return made
+
+
+def shares(config: Config) -> Mapping[Split, float]:
+    """How tasks are shared out by the hash, where a person has set it."""
+    return {"train": config.split.train, "gate": config.split.gate, "audit": config.split.audit}
 
 
 def keep_kinds(store: Store, night: str, kinds: Sequence[Pattern]) -> None:

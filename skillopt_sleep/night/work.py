@@ -22,7 +22,7 @@ from skillopt_sleep.domain.world import Replays, World
 from skillopt_sleep.mine import Mined, episodes_of, mine
 from skillopt_sleep.mine.kinds import is_kind
 from skillopt_sleep.mine.tasks import recurrence, recurrence_of_kind, shown_by
-from skillopt_sleep.night import calibration, records
+from skillopt_sleep.night import calibration, records, requested
 from skillopt_sleep.night.health import skill_is_sound, spent_much
 from skillopt_sleep.night.journal import Journal
 from skillopt_sleep.night.kinds import kinds_in
@@ -77,7 +77,7 @@ class Night:
         found = mine(project.episodes)
         self.tally.take(found)
         if not self.world.dry_run:
-            self.tally.count_tasks(*records.keep_mined(self.world.store, self.journal.id, found))
+            self.tally.count_tasks(*records.keep_mined(self.world.store, self.journal.id, found, self.world.config))
         self._results = []
         self._patterns = found.patterns
         self._agent = self.world.replays(project.episodes)
@@ -89,9 +89,11 @@ class Night:
     def plan(self, project: Project, found: Mined) -> list[Subject]:
         """What to practise: what the person prefers, then rules on trial and new ones by what is at stake.
 
-        What a live document says already is watched, not practised again.
+        What a live document says already is watched, not practised again. Before that a model, where there is one,
+        reads what a person said and asked for.
         """
         kinds = self._kinds(project, found)
+        self._write_tasks(project, found)
         planned = planned_subjects(self.world, project, found, kinds)
         self.world.progress.stage(f"practise {project.shown}", len(planned))
         return planned
@@ -103,6 +105,13 @@ class Night:
         if kinds and not self.world.dry_run:
             records.keep_kinds(self.world.store, self.journal.id, kinds)
         return kinds
+
+    def _write_tasks(self, project: Project, found: Mined) -> None:
+        """What a model makes of a person's requests: tasks with checks of their own."""
+        asked = requested.write_tasks(self.world, self.journal, project, found)
+        if asked is not None:
+            self.tally.count_tasks(asked.written, {**asked.sides, "patterns": asked.kinds})
+            self.tally.warnings += requested.said(project, asked)
 
     def practise(self, project: Project, one: Subject) -> None:
         """Take one rule through the optimizer and its gate; what it came to is journaled."""

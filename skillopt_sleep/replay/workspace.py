@@ -17,8 +17,8 @@ from typing import Final
 HISTORY: Final = 50
 """Commits that are copied."""
 SECONDS: Final = 120.0
-_COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_QUIET: Final = {
+COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+QUIET: Final = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_TERMINAL_PROMPT": "0",
@@ -57,7 +57,7 @@ def lay_out(start: Start, folder: Path, path: str = os.defpath) -> None:
 
 def has_commit(repository: Path, commit: str, path: str = os.defpath) -> bool:
     """Whether the commit (a full id) can be copied out of the repository. Nothing is fetched for that."""
-    if not _COMMIT.fullmatch(commit) or not repository.is_absolute() or not (repository / ".git").exists():
+    if not COMMIT.fullmatch(commit) or not repository.is_absolute() or not (repository / ".git").exists():
         return False
     try:
         _git(path, repository, "-c", "safe.directory=*", "cat-file", "-e", f"{commit}^{{commit}}")
@@ -67,7 +67,7 @@ def has_commit(repository: Path, commit: str, path: str = os.defpath) -> bool:
 
 
 def _copy(repository: Path, commit: str, folder: Path, path: str) -> None:
-    if not _COMMIT.fullmatch(commit):
+    if not COMMIT.fullmatch(commit):
         raise NoStart("the commit is no full id")
     _git(path, folder, "init", "--quiet", "--template=")
     fetch = ("fetch", "--quiet", "--no-tags", f"--depth={HISTORY}", f"--upload-pack={_UPLOAD}")
@@ -81,7 +81,7 @@ def _git(path: str, folder: Path, *arguments: str) -> None:
     try:
         done = subprocess.run(
             ["git", "-C", str(folder), "-c", "protocol.file.allow=always", *arguments],
-            env={"PATH": path, "HOME": str(folder), **_QUIET},
+            env={"PATH": path, "HOME": str(folder), **QUIET},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=SECONDS,

@@ -225,11 +225,9 @@ _CHANGING: Final = (
     "files",
     "origin",
     "began_ms",
-    "reviewed_by",
-    "reviewed_ms",
     "retired_ms",
 )
-"""Columns of a task that a later night may bring up to date."""
+"""Columns of a task that a later night may bring up to date; that a person has read it stays."""
 
 
 def _task_row(one: KeptTask, known: _Known) -> dict[str, Any]:

@@ -7,16 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from skillopt_core.asking import Complete, ask
-from skillopt_core.prompting import default_prompts, fenced, filled
-from skillopt_core.protocols import Exhausted
+from skillopt_core.asking import Complete
+from skillopt_core.prompting import fenced, filled
 from skillopt_core.replies import Unusable, json_object
 from skillopt_core.types import Missing
+from skillopt_sleep.mine.asked import ask_all
 from skillopt_sleep.mine.kinds.items import Item
-from skillopt_sleep.mine.kinds.prompts import template
+from skillopt_sleep.mine.questions import template
 
-TOGETHER: Final = 8
-"""Prompts of one call of `complete`."""
 MOST_KINDS: Final = 12
 """Kinds that are read out of one answer."""
 MOST_RULES: Final = 80
@@ -77,15 +75,10 @@ def ask_kinds(complete: Complete, batches: Sequence[Sequence[Item]]) -> Asked:
 
     The budget's end stops the asking; what was answered before it stays. Raises what `complete` raises beside that.
     """
-    asked = Asked(of=len(batches))
-    prompts = prompts_of(batches)
-    for start in range(0, len(prompts), TOGETHER):
-        some = range(start, min(start + TOGETHER, len(prompts)))
-        answers = _answers(complete, [prompts[n] for n in some], asked)
-        for n, answer in zip(some, answers, strict=False):
-            _take(asked, batches[n], answer)
-        if asked.exhausted:
-            break
+    replies = ask_all(complete, prompts_of(batches), _kinds, template("kinds"))
+    asked = Asked(of=len(batches), exhausted=replies.exhausted)
+    for batch, answer in zip(batches, replies.given, strict=False):
+        _take(asked, batch, answer)
     return asked
 
 
@@ -97,34 +90,13 @@ def same_rules(complete: Complete, rules: Sequence[str], asked: Asked) -> list[l
     lines = "\n".join(f"{n}. {rule[:_LONGEST_LINE]}" for n, rule in enumerate(shown, 1))
     question = template("same")
     prompt = filled(question, {"rules": fenced("rules", lines)})
-    try:
-        (answer,) = ask(complete, [prompt], _groups, repair=default_prompts()["repair"], template=question)
-    except Exhausted as out:
-        asked.exhausted = str(out)
-        return []
-    if isinstance(answer, Missing):
+    replies = ask_all(complete, [prompt], _groups, question)
+    asked.exhausted = replies.exhausted
+    for answer in replies.given:
+        if not isinstance(answer, Missing):
+            return _disjoint(answer, len(shown))
         asked.lost[answer.reason] += 1
-        return []
-    return _disjoint(answer, len(shown))
-
-
-def _answers(complete: Complete, prompts: Sequence[str], asked: Asked) -> list[tuple[_Read, ...] | Missing]:
-    """Answers in the order of the prompts, as far as the budget reaches."""
-    try:
-        return _ask(complete, prompts)
-    except Exhausted as out:
-        asked.exhausted = str(out)
-    answers: list[tuple[_Read, ...] | Missing] = []
-    for prompt in prompts:  # those that were answered are stored, and cost nothing now
-        try:
-            answers += _ask(complete, [prompt])
-        except Exhausted:
-            break
-    return answers
-
-
-def _ask(complete: Complete, prompts: Sequence[str]) -> list[tuple[_Read, ...] | Missing]:
-    return ask(complete, prompts, _kinds, repair=default_prompts()["repair"], template=template("kinds"))
+    return []
 
 
 def _take(asked: Asked, batch: Sequence[Item], answer: tuple[_Read, ...] | Missing) -> None:

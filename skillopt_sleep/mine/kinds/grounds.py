@@ -34,7 +34,7 @@ from skillopt_sleep.domain.sentences import (
     Use,
 )
 from skillopt_sleep.mine.kinds.items import Item
-from skillopt_sleep.mine.kinds.prompts import template
+from skillopt_sleep.mine.questions import template
 
 LONGEST_RULE: Final = 240
 FEWEST_WORDS: Final = 3
@@ -68,7 +68,7 @@ def rule_of(text: str, items: Sequence[Item], programs: frozenset[str]) -> tuple
     words = " ".join(text.split()).removeprefix("- ").strip()
     if len(words) > LONGEST_RULE:
         raise Left("it is too long")
-    if why := _hazard(words):
+    if why := hazard(words):
         raise Left(why)
     sentence = from_preference(words, programs)
     if sentence is None:
@@ -116,9 +116,9 @@ def names_of(sentence: Sentence) -> Names:
 
 def free_of_harm(words: str, items: Sequence[Item]) -> str:
     """Why a model's free words may not be shown or kept; "" where they may."""
-    if why := _hazard(words):
+    if why := hazard(words):
         return why
-    return "" if all(_known(name, items) for name in _identifiers(words)) else "it names what nobody did or said"
+    return "" if all(_known(name, items) for name in identifiers(words)) else "it names what nobody did or said"
 
 
 def _free(words: str, items: Sequence[Item]) -> Said:
@@ -129,7 +129,7 @@ def _free(words: str, items: Sequence[Item]) -> Said:
     if words.rstrip(".").casefold() in " ".join(template("kinds").split()).casefold():
         raise Left("it repeats the question")
     deed = _ORDER.sub("", words).strip("`. ")
-    if any(_heard(deed, done) for item in items for done in item.did):
+    if any(heard(deed, done) for item in items for done in item.did):
         raise Left("it only repeats what was done")
     said = Said(words)
     try:
@@ -139,7 +139,8 @@ def _free(words: str, items: Sequence[Item]) -> Said:
     return said
 
 
-def _hazard(words: str) -> str:
+def hazard(words: str) -> str:
+    """Why words of a model may not be kept at all; "" where they may."""
     if looks_secret(words):
         return "it holds what looks like a secret"
     if fetches_and_runs(words):
@@ -149,7 +150,7 @@ def _hazard(words: str) -> str:
     return "it names something that was redacted" if _REDACTED in words else ""
 
 
-def _identifiers(words: str) -> Iterator[str]:
+def identifiers(words: str) -> Iterator[str]:
     """Code spans, and bare words that no prose has."""
     masked = mask(words)
     yield from masked.codes
@@ -169,14 +170,14 @@ def _advised(sentence: Sentence, items: Sequence[Item]) -> bool:
 
 def _mentions(item: Item, name: str) -> bool:
     """In the person's words or in what was done; a command also where one that was run starts with its words."""
-    if _heard(name, item.said, fold=True) or any(_heard(name, done) for done in item.did):
+    if heard(name, item.said, fold=True) or any(heard(name, done) for done in item.did):
         return True
     prefix = words_of(name)
     return any(commands.starts_with(part.words, prefix) for done in item.did for part in _parts(done))
 
 
 def _advises(item: Item, name: str) -> bool:
-    return _heard(name, item.said, fold=True) or (not item.stopped and any(_heard(name, done) for done in item.did))
+    return heard(name, item.said, fold=True) or (not item.stopped and any(heard(name, done) for done in item.did))
 
 
 def _has_files(item: Item, end: str) -> bool:
@@ -188,7 +189,7 @@ def _parts(done: str) -> Sequence[commands.Simple]:
     return commands.split(done.removeprefix(_RUN)) if done.startswith(_RUN) else ()
 
 
-def _heard(name: str, text: str, *, fold: bool = False) -> bool:
+def heard(name: str, text: str, *, fold: bool = False) -> bool:
     """Whether the name stands in the text by itself, not as a part of a longer one."""
     wanted = " ".join(name.split())
     if not wanted:

@@ -230,12 +230,12 @@ def _item(
     frictions: tuple[Friction, ...],
     project: str,
 ) -> Item:
-    done = tuple(_near(_shown(action), project, LONGEST_DONE) for action in actions)
+    done = tuple(near(_shown(action), project, LONGEST_DONE) for action in actions)
     topic = _topic(actions[-1]) if actions else ""
-    return Item(event, session, at_ms, sort, _near(said, project, LONGEST_SAID), done, topic, frictions)
+    return Item(event, session, at_ms, sort, near(said, project, LONGEST_SAID), done, topic, frictions)
 
 
-def _near(text: str, project: str, longest: int) -> str:
+def near(text: str, project: str, longest: int) -> str:
     """One line of the text, in which the project is `.` and a home folder `~`: whose they are is nobody's business."""
     head = text[: 4 * longest]
     if len(project) > 1:
