@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Mapping, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from skillopt_core.gate import Metric, OffGate, ProofGate, StrictGate
 from skillopt_core.types import Missing, Skill, Task
 from skillopt_sleep import sandbox
 from skillopt_sleep.agents.native import (
@@ -37,15 +38,19 @@ from skillopt_sleep.replay.noted import Noted
 from skillopt_sleep.replay.workspace import has_commit, lay_out
 from skillopt_sleep.review.blocks import remove
 from skillopt_sleep.sandbox.status import SECONDS, exit_status
+from skillopt_sleep.store.asked import attempted
 from skillopt_sleep.store.ledgers import Attempts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillopt_core.protocols import Environment
+    from skillopt_core.protocols import Environment, Gate
+    from skillopt_core.types import UnitScore
     from skillopt_sleep.config import Config
+    from skillopt_sleep.domain.reports import ModelUse
     from skillopt_sleep.domain.tasks import KeptTask
     from skillopt_sleep.mine.history import History
+    from skillopt_sleep.models.choice import Part
     from skillopt_sleep.redact import Redactor
     from skillopt_sleep.store.engine import Store
 
@@ -107,6 +112,17 @@ def native(
     return Native(agent, named | ({"model": model} if model else {}), settings.at_once, unshut, sessions)
 
 
+def there(config: Config, backend: str) -> str:
+    """What is not shut off where the agent attempts, "" where it is. Raises `ConfigError` where it is not there."""
+    return native(config, backend, lambda task, done: Missing(""), lambda task, folder: None).open
+
+
+def used(store: Store, night: str, target: Part) -> ModelUse:
+    """How a night's attempts went, and the host to which they led."""
+    host = LINES[target.backend].hosts(Theirs(person(), os.environ))[0]
+    return replace(attempted(store, night, target.backend), model=target.model or target.backend, host=host)
+
+
 @cache
 def the_walls() -> sandbox.Sandbox | None:
     """The sandbox that works here, None where none does."""
@@ -146,6 +162,29 @@ class Natively:
     def starts(self) -> Starts:
         """What tasks start from."""
         return Starts(Path(self.project), _in_repository)
+
+    @property
+    def deterministic(self) -> bool:
+        return self.config.agents.deterministic
+
+    @property
+    def price(self) -> int:
+        """Tokens that are set aside for the next attempt."""
+        return self.purse.price
+
+    def affords(self, attempts: int) -> bool:
+        """Whether the budget reaches for so many attempts at that price."""
+        return self.purse.affords(attempts)
+
+    def gate(self, alpha: float, prior: tuple[UnitScore, ...]) -> Gate:
+        """The configured gate; a trial's evidence goes on from what earlier nights measured."""
+        gate = self.config.gate
+        metric = Metric(gate.metric, gate.mixed_weight)
+        if gate.mode == "off":
+            return OffGate()
+        if gate.mode == "strict":
+            return StrictGate(gate.repeats, metric)
+        return ProofGate(alpha, gate.repeats, metric, prior)
 
     def unjudged(self, kept: KeptTask) -> str:
         """Why an attempt at the task could not be judged, "" where it could."""

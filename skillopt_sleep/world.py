@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from skillopt_core.gate import RecordedGate, Recurrence
 from skillopt_harvesters import discover, discover_loose, harvester_of, left_out, read
+from skillopt_sleep import playing
 from skillopt_sleep.agents.native import LINES, Purse, Theirs
 from skillopt_sleep.agents.recorded import History, RecordedAgent
 from skillopt_sleep.budget import Budget, Limits
@@ -117,6 +118,8 @@ class LocalWorld:
         self._prices = {model: Price(p.input, p.output) for model, p in self.config.models.prices.items()}
         self.redactor = Redactor(self._patterns)
         self.backend = self.part("optimizer").backend
+        if self.part("target").backend in LINES:
+            self.evidence = "replayed"
 
     def places(self) -> Sequence[Place]:
         """Where there is something to read, or might be: the paths of `--from`, else the folders of each agent."""
@@ -200,8 +203,6 @@ class LocalWorld:
 
     def natively(self, night: str, project: str, history: MinedHistory) -> Natively | None:
         """A real agent's command line over a project's mined tasks, paid for out of the night's budget."""
-        from skillopt_sleep import playing
-
         target = self.part("target")
         if target.backend not in LINES:
             return None
@@ -279,19 +280,23 @@ class LocalWorld:
         return self._pools[where]
 
     def ready(self) -> None:
-        """Whether the configured model could be asked, seen without asking it.
+        """Whether the configured models could be asked and the agent started, seen without asking them.
 
         Raises `ConfigError` for a backend that there is not and for a limit in dollars without a price, `UsageError`
         where no model is named, `NotSignedIn` where there is no key.
         """
-        named, why = self.named_model(), self.part("optimizer").why
+        named, target, why = self.named_model(), self.part("target"), self.part("optimizer").why
         if why:
             self.progress.say(f"backend {self.backend}: {why}")
-        limits = self.config.budget
-        paid = named is not None and named.backend != HANDOFF
-        if named and paid and (limits.usd or limits.month_usd) and named.model not in self._prices:
+        asked = [named.model] if named is not None and named.backend != HANDOFF else []
+        if target.backend in LINES:
+            asked.append(target.model or target.backend)
+            if unshut := playing.there(self.config, target.backend):
+                self.progress.say(unshut)
+        limits, unpriced = self.config.budget, [model for model in asked if model not in self._prices]
+        if unpriced and (limits.usd or limits.month_usd):
             raise ConfigError(
-                f"a limit in USD is set but no price of {named.model!r} is known",
+                f"a limit in USD is set but no price of {unpriced[0]!r} is known",
                 where="budget.usd",
                 remedy="Add it under [models.prices] or limit tokens instead",
             )
@@ -303,12 +308,13 @@ class LocalWorld:
 
     def models_used(self, night: str) -> Sequence[ModelUse]:
         """Which models the night has asked so far, the one that is configured also where it was not."""
-        named, found = self.named_model(), uses(self.store, night)
+        named, found, target = self.named_model(), uses(self.store, night), self.part("target")
+        tried = [playing.used(self.store, night, target)] if target.backend in LINES else []
         if named is None:
-            return found
+            return [*found, *tried]
         known = replace(named, prompts=0)
-        return [replace(known, prompts=use.prompts, failed=use.failed) if use.model == named.model else use
-                for use in found or [named]]  # fmt: skip
+        return [*(replace(known, prompts=use.prompts, failed=use.failed) if use.model == named.model else use
+                for use in found or [named]), *tried]  # fmt: skip
 
     def spending(self, night: str) -> BudgetReport:
         """What the night has spent so far."""

@@ -82,7 +82,7 @@ def run(call: Call, options: Options, how: How) -> None:
                 dry_run=how.dry_run, resume=how.resume, lookback_ms=_lookback(config),
             )  # fmt: skip
             world.ready()
-            for line in idle(options, world.backend):
+            for line in idle(options, world.backend, natively=world.evidence == "replayed"):
                 call.view.warn(line)
             if how.dry_run:
                 planned = plan_of(world)
@@ -153,7 +153,8 @@ def what_it_wants(report: NightReport) -> SleepError | None:
     for use in report.models:
         if use.prompts and not use.answered:
             why = ", ".join(f"{reason} ({n})" for reason, n in use.failed.items())
-            return NeedsPerson(f"all calls of {use.model} failed: {why}", where=use.host, remedy="Try again later")
+            what = "attempts" if use.role == "target" else "calls"
+            return NeedsPerson(f"all {what} of {use.model} failed: {why}", where=use.host, remedy="Try again later")
     broken = [d for d in report.documents if d.verdict is not None and d.verdict.outcome is Outcome.INFRA_ERROR]
     if broken:
         return NeedsPerson("too many calls failed", where=broken[0].document.name, remedy="Run `skillopt-sleep doctor`")
@@ -181,15 +182,18 @@ IDLE: Mapping[str, str] = {
     "adopt.auto_rollback": "nothing is taken back by itself yet, see `skillopt-sleep status`",
 }
 """Options that change nothing, and why: the evidence of this version is recorded, whichever model phrases rules."""
+NATIVELY = frozenset({"models.target_backend", "models.target", "gate.mode"})
+"""Those of them that say who attempts, where a real agent does, and when it is believed."""
 WITH_A_MODEL = frozenset({"mine.recall_k"})
 """Those of them that change what a model is shown, where one phrases rules."""
 
 
-def idle(options: Options, backend: str) -> Iterator[str]:
-    """A warning for each option that was given and has no effect."""
+def idle(options: Options, backend: str, *, natively: bool = False) -> Iterator[str]:
+    """A warning for each option that was given and has no effect. `natively`: a real agent attempts."""
     given = {key: flag for key, (value, flag) in options.items() if value is not None and value != ()}
     for key, why in IDLE.items():
-        if key in given and not (key in WITH_A_MODEL and backend != "recorded"):
+        used = (key in WITH_A_MODEL and backend != "recorded") or (key in NATIVELY and natively)
+        if key in given and not used:
             yield f"{given[key]} has no effect with backend {backend}: {why}"
     if "models.optimizer" in given and backend == "recorded":
         yield f"{given['models.optimizer']} has no effect with backend recorded: name --backend anthropic or openai"

@@ -160,7 +160,10 @@ class Gate(Section):
     repeats: Annotated[int, Field(ge=1, le=20)] = Field(
         default=3, description="Pairs of attempts on each task; 1 cannot protect what worked."
     )
-    trials: Annotated[int, Field(ge=1, le=20)] = Field(default=3, description="Candidates that are on trial at a time.")
+    trials: Annotated[int, Field(ge=1, le=20)] = Field(
+        default=3,
+        description="Rules that a real agent attempts in one night: those on trial, then those with most at stake.",
+    )
 
 
 class Reward(Section):
@@ -310,7 +313,6 @@ NOT_YET = frozenset(
     {
         "mine.dream_factor",
         *(f"evolve.{name}" for name in Evolve.model_fields),
-        "gate.trials",
         *("targets.roots", "adopt.auto_rollback"),
         *(f"notify.{name}" for name in Notify.model_fields),
     }

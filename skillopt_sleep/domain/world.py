@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from skillopt_core.asking import Complete
 from skillopt_core.gate import Recurrence
 from skillopt_core.protocols import Critic, Environment, Gate, Screen
-from skillopt_core.types import Skill, Task
+from skillopt_core.types import Skill, Task, UnitScore
 from skillopt_sleep.domain.episodes import Episode
 from skillopt_sleep.domain.frictions import Friction
 from skillopt_sleep.domain.journal import Trigger
@@ -38,6 +38,22 @@ class Natively(Protocol):
 
     @property
     def backend(self) -> str: ...
+
+    @property
+    def deterministic(self) -> bool: ...
+
+    @property
+    def price(self) -> int:
+        """Tokens that are set aside for the next attempt."""
+        ...
+
+    def affords(self, attempts: int) -> bool:
+        """Whether the budget reaches for so many attempts at that price. Spends nothing."""
+        ...
+
+    def gate(self, alpha: float, prior: tuple[UnitScore, ...]) -> Gate:
+        """The configured gate over fresh attempts; `prior` are units that earlier nights measured."""
+        ...
 
     def unjudged(self, kept: KeptTask) -> str:
         """Why an attempt at the task could not be judged, "" where it could."""

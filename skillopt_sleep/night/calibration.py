@@ -17,7 +17,7 @@ from skillopt_core.types import Skill, Verdict
 from skillopt_sleep.calibrate import Calibrated, so_far
 from skillopt_sleep.clock import DAY_MS, day_of
 from skillopt_sleep.domain.episodes import Episode
-from skillopt_sleep.domain.world import Replays, World
+from skillopt_sleep.domain.world import Natively, Replays, World
 from skillopt_sleep.night import records
 from skillopt_sleep.replay.journal import Journal as Attempted
 from skillopt_sleep.replay.practice import MakeGate, task_of
@@ -32,7 +32,7 @@ NEWEST: Final = 12
 """Episodes on which a text is compared with itself: enough for a gate to accept, few enough to be paid every week."""
 
 
-def of_gate(world: World, agent: Replays) -> Calibrated | None:
+def of_gate(world: World, agent: Replays | Natively) -> Calibrated | None:
     """What is known of the gate by now; None for a deterministic agent, whose gate is asked nothing twice."""
     return None if agent.deterministic else so_far(world.store, world.config.gate)
 

@@ -17,6 +17,7 @@ from skillopt_sleep.critics.grammar import parse, subject
 from skillopt_sleep.domain.frictions import Pattern
 from skillopt_sleep.domain.health import thresholds
 from skillopt_sleep.domain.world import World
+from skillopt_sleep.store.ledgers import total
 
 log: Final = logging.getLogger(__name__)
 
@@ -26,7 +27,8 @@ LEAST: Final = 10
 
 def spent_much(world: World, night: str) -> Sequence[str]:
     """Whether the optimizer spent more tokens than a night should."""
-    spent = world.spending(night).tokens.spent
+    attempts = total(world.store, night, role="target")[1].tokens
+    spent = (world.spending(night).tokens.spent or 0) - attempts
     return _said("", health(None, None, tokens_per_epoch=spent, thresholds=thresholds(world.config.health)))
 
 

@@ -107,18 +107,18 @@ def keep_verdict(
 
 
 def keep_trial(
-    store: Store, night: str, one: Subject, live: str, candidate: str, verdict: Verdict, now_ms: int
+    store: Store, night: str, one: Subject, live: str, candidate: str, verdict: Verdict, now_ms: int, agent: str = ""
 ) -> Trial | None:
     """Bring a rule's trial up to date with tonight's verdict; None for what is not measured.
 
-    A change of the live text restarts it: same cut, all units scored again, free as they are. Units that were scored
-    already are not written twice.
+    A change of the live text restarts it: same cut, all units scored again. Units that were scored already are not
+    written twice. `agent` attempted them, "" where recordings were replayed: each has a trial of its own.
     """
     if verdict.outcome not in ON_TRIAL or verdict.e is None:
         return None
-    name = f"t-{one.rule.removeprefix('r-')}-{live[:8]}"
+    name = _trial_name(one.rule, live, agent)
     old = next((trial for trial in trials(store) if trial.id == name), None)
-    _restart_others(store, one, name, now_ms)
+    _restart_others(store, one, name, agent, now_ms)
     nights = (old.nights if old else 0) + 1
     over = _over(verdict, nights)
     trial = Trial(
@@ -185,9 +185,14 @@ def _state(verdict: Verdict, over: str) -> TrialState:
     return "dropped" if over else "running"
 
 
-def _restart_others(store: Store, one: Subject, name: str, now_ms: int) -> None:
+def _trial_name(rule: str, live: str, agent: str) -> str:
+    """Of a rule on a text; what an agent attempts is evidence of another kind than what was recorded."""
+    return f"t-{rule.removeprefix('r-')}-{live[:8]}" + (f"-{agent}" if agent else "")
+
+
+def _restart_others(store: Store, one: Subject, name: str, agent: str, now_ms: int) -> None:
     for trial in trials_of(store, one.document.scope):
-        if trial.rule == one.rule and trial.id != name:
+        if trial.rule == one.rule and trial.id != name and trial.id == _trial_name(one.rule, trial.live, agent):
             save_trial(store, replace(trial, state="restarted", why="the live text changed", ended_ms=now_ms))
 
 

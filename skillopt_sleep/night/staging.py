@@ -35,7 +35,8 @@ ORDER: Final = {outcome: rank for rank, outcome in enumerate(Outcome)}
 class Practised:
     """What one subject came to: journaled, and staged from the journal. `status` is "" where the verdict decides.
 
-    `exhausted`: the budget was out before it came to a verdict.
+    `exhausted`: the budget was out before it came to a verdict, or before all of it was measured. `agent` is who
+    attempted, "" where recordings were replayed.
     """
 
     edit: Edit
@@ -45,6 +46,7 @@ class Practised:
     status: Status | Literal[""] = ""
     why: str = ""
     exhausted: bool = False
+    agent: str = ""
 
 
 def practised(one: Subject, live: Skill, evolution: Evolution) -> Practised:
@@ -117,10 +119,10 @@ def stage_document(
 def _kept(world: World, night: str, one: Subject, done: Practised) -> TrialLine | None:
     records.keep_origin(world.store, one)
     if done.candidate:
-        mode, agent = world.config.gate.mode, world.attempter()["name"]
+        mode, agent = world.config.gate.mode, done.agent or world.attempter()["name"]
         records.keep_verdict(world.store, night, one, done.live, done.candidate, done.verdict, mode=mode, agent=agent)
     now = world.clock.now_ms()
-    trial = records.keep_trial(world.store, night, one, done.live, done.candidate, done.verdict, now)
+    trial = records.keep_trial(world.store, night, one, done.live, done.candidate, done.verdict, now, done.agent)
     if trial is None:
         return None
     if trial.state == "dropped" and done.verdict.evidence != "recorded":

@@ -18,7 +18,7 @@ from skillopt_sleep.domain.frictions import Friction, Pattern
 from skillopt_sleep.domain.proposals import Document
 from skillopt_sleep.domain.reports import HarvestCounts, NightReport
 from skillopt_sleep.domain.sentences import Said, Sentence
-from skillopt_sleep.domain.world import Replays, World
+from skillopt_sleep.domain.world import Natively, Replays, World
 from skillopt_sleep.mine import Mined, episodes_of, mine
 from skillopt_sleep.mine.kinds import is_kind
 from skillopt_sleep.mine.tasks import recurrence, recurrence_of_kind, shown_by
@@ -26,6 +26,8 @@ from skillopt_sleep.night import calibration, records, requested
 from skillopt_sleep.night.health import skill_is_sound, spent_much
 from skillopt_sleep.night.journal import Journal
 from skillopt_sleep.night.kinds import kinds_in
+from skillopt_sleep.night.natively import Plan, practise_natively
+from skillopt_sleep.night.natively import planned as planned_natively
 from skillopt_sleep.night.plan import Subject, documents, mined, preferred, rule_id
 from skillopt_sleep.night.plan import kinds as of_kinds
 from skillopt_sleep.night.projects import Project, in_code_bases
@@ -44,6 +46,7 @@ from skillopt_sleep.replay.practice import Practice, practise, prevented_in
 from skillopt_sleep.review.skills import skeleton
 from skillopt_sleep.store.adoptions import Adoptions
 from skillopt_sleep.store.evidence import rejections
+from skillopt_sleep.store.mining import tasks as kept_tasks
 from skillopt_sleep.store.proposals import find_proposal
 
 
@@ -58,7 +61,9 @@ class Night:
     _agent: Replays | None = None
     _screen: Screen | None = None
     _known: Calibrated | None = None
+    _natively: Plan | None = None
     _patterns: Sequence[Pattern] = ()
+    _player: Natively | None = None
 
     def harvest(self) -> None:
         """Bring the store up to date; done once a night."""
@@ -82,7 +87,8 @@ class Night:
         self._patterns = found.patterns
         self._agent = self.world.replays(project.episodes)
         self._screen = self.world.screen(self._preferences(), project.episodes)
-        self._known = calibration.of_gate(self.world, self._agent)
+        self._player = self.world.natively(self.journal.id, project.name, found.history)
+        self._known = calibration.of_gate(self.world, self._player or self._agent)
         self.tally.warnings += [line for line in calibration.said(self._known) if line not in self.tally.warnings]
         return found
 
@@ -95,8 +101,19 @@ class Night:
         kinds = self._kinds(project, found)
         self._write_tasks(project, found)
         planned = planned_subjects(self.world, project, found, kinds)
+        self._natively = self._attempted(project, planned)
         self.world.progress.stage(f"practise {project.shown}", len(planned))
         return planned
+
+    def _attempted(self, project: Project, planned: Sequence[Subject]) -> Plan | None:
+        """Which of these rules a real agent attempts, said with the price before anything is spent."""
+        if self._player is None:
+            return None
+        kept = kept_tasks(self.world.store, project=project.name)
+        plan = planned_natively(self.world, self._player, planned, kept, project.episodes)
+        for line in plan.said(planned, self.world.spending(self.journal.id).tokens):
+            self.world.progress.say(line)
+        return plan
 
     def _kinds(self, project: Project, found: Mined) -> Sequence[Pattern]:
         """What a model makes of a person's words, in patterns of its own."""
@@ -180,7 +197,22 @@ class Night:
         before = remembered(one, live, self._rejected())
         if before is not None:
             return tried_before(one, live, before)
+        if self._natively is not None and one.rule in self._natively.rules:
+            return self._attempt(self._natively, project, one, live)
         return practised(one, live, self._evolve(project, one, live))
+
+    def _attempt(self, plan: Plan, project: Project, one: Subject, live: Skill) -> Practised:
+        return practise_natively(
+            self.world,
+            self.journal.id,
+            plan,
+            one,
+            live,
+            shown=_by_episode(one),
+            screen=self._screen or self.world.screen(self._preferences(), project.episodes),
+            rejected=self._rejected(),
+            calibration=self._known.state if self._known else None,
+        )
 
     def _evolve(self, project: Project, one: Subject, live: Skill) -> Evolution:
         practice = Practice(

@@ -14,7 +14,7 @@ from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.schema.harvest import session
 from skillopt_sleep.store.schema.mining import derived
 from skillopt_sleep.store.schema.nights import step
-from skillopt_sleep.store.schema.training import completion
+from skillopt_sleep.store.schema.training import attempt, completion
 
 ASKED: Final = "asked"
 """The kind of a row of `derived` that says: in the night `of`, a model was shown words of this session."""
@@ -44,6 +44,15 @@ def uses(store: Store, night: str) -> list[ModelUse]:
         ModelUse(role, model, prompts=sum(by.values()), failed={why: n for why, n in by.items() if why != "ok"})
         for (role, model), by in found.items()
     ]
+
+
+def attempted(store: Store, night: str, agent: str) -> ModelUse:
+    """How a night's attempts by this agent went: how many, and those that came to nothing by reason."""
+    columns = (attempt.c.status, attempt.c.why, func.count().label("n"))
+    wanted = select(*columns).where(attempt.c.night == night, attempt.c.agent == agent).group_by(*columns[:2])
+    rows = store.rows(wanted)
+    failed = {row.why: row.n for row in rows if row.status != "done"}
+    return ModelUse("target", agent, agent, prompts=sum(row.n for row in rows), failed=failed)
 
 
 def forget_asked(connection: Connection, nights: Collection[str], name: str) -> list[bytes]:

@@ -234,8 +234,8 @@ class Spending:
         return limits.within(self._month.month.limits, others)
 
 
-def total(store: Store, night: str | None = None, since_ms: int = 0) -> tuple[int, Spend]:
-    """As `Spending.spent`, of one night or of all of them since a time (ms UTC)."""
+def total(store: Store, night: str | None = None, since_ms: int = 0, role: str | None = None) -> tuple[int, Spend]:
+    """As `Spending.spent`, of one night or of all of them since a time (ms UTC), of one role or of all."""
     took = func.coalesce(spend.c.settled_tokens, spend.c.reserved_tokens)
     took_usd = func.coalesce(spend.c.settled_usd, spend.c.reserved_usd)
     # Rows of an earlier version kept their whole reservation: it counts for more, which errs on the safe side.
@@ -244,6 +244,8 @@ def total(store: Store, night: str | None = None, since_ms: int = 0) -> tuple[in
     wanted = select(func.count(), *sums, exact).where(spend.c.at_ms >= since_ms)
     if night is not None:
         wanted = wanted.where(spend.c.night == night)
+    if role is not None:
+        wanted = wanted.where(spend.c.role == role)
     store.flush()
     calls, tokens, usd, counts, counts_usd, all_exact = store.rows(wanted)[0]
     return int(calls), Spend(int(tokens), float(usd), all_exact != 0, int(counts), float(counts_usd))

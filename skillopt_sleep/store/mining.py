@@ -263,13 +263,17 @@ def _text(text: str) -> bodies.Body:
     return bodies.make(Redacted(text).encode("utf-8", "replace"), RULES_VERSION)
 
 
-def tasks(store: Store, *, split: str | None = None, name: str | None = None) -> list[KeptTask]:
-    """Tasks that were not retired, in the order of their episodes."""
+def tasks(
+    store: Store, *, split: str | None = None, name: str | None = None, project: str | None = None
+) -> list[KeptTask]:
+    """Tasks that were not retired, in the order of their episodes. `project` is that of their pattern."""
     wanted = select(task, session.c.name.label("session"), pattern.c.key.label("pattern"))
     wanted = wanted.outerjoin_from(task, session, task.c.session_id == session.c.id)
     wanted = wanted.outerjoin(pattern, task.c.pattern_id == pattern.c.id).where(task.c.retired_ms.is_(None))
     if split is not None:
         wanted = wanted.where(task.c.split == split)
+    if project is not None:
+        wanted = wanted.where(pattern.c.project == project)
     if name is not None:
         wanted = wanted.where(task.c.id == name)
     with store.read() as connection:

@@ -119,6 +119,15 @@ def read_verdict(connection: Connection, name: str) -> Verdict | None:
     )
 
 
+def last_verdict(store: Store, family: str, live: str, candidate: str, agent: str, before: str) -> Verdict | None:
+    """What the last comparison of these two texts by this agent said, in another night than `before`."""
+    same = (comparison.c.family == family) & (comparison.c.a == live) & (comparison.c.b == candidate)
+    by = (comparison.c.agent == agent) & (comparison.c.night != before)
+    wanted = select(comparison.c.id).where(same, by).order_by(comparison.c.ended_ms.desc(), comparison.c.id)
+    found = store.rows(wanted.limit(1))
+    return verdict_of(store, found[0].id) if found else None
+
+
 def comparisons(store: Store, night: str) -> list[ComparisonFacts]:
     """What was compared in a night, in the order in which it began."""
     wanted = select(comparison).where(comparison.c.night == night).order_by(comparison.c.begun_ms, comparison.c.id)

@@ -300,7 +300,7 @@ def test_auto_sends_nothing_to_anybody_whatever_keys_there_are(command: Command,
 
 def test_options_that_change_nothing_say_so(command: Command) -> None:
     given = ["--target-model=m", "--judge-model=m", "--rollouts-k=5", "--recall-k=2", "--dream-factor=2",
-             "--auto-rollback", "--target-backend=claude", "--judge-backend=openai", "--edit-budget=2",
+             "--auto-rollback", "--target-backend=openai", "--judge-backend=openai", "--edit-budget=2",
              "--gate=strict"]  # fmt: skip
     result = command("run", "--dry-run", "-q", *given)
     assert result.code == 0

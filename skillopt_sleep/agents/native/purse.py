@@ -30,6 +30,15 @@ class Purse:
         self._dearest = (0, 0)
         self._lock = threading.Lock()
 
+    @property
+    def price(self) -> int:
+        """Tokens that are set aside for the next attempt."""
+        return sum(self._price())
+
+    def affords(self, attempts: int) -> bool:
+        """Whether so many attempts could be set aside now."""
+        return self._budget is None or self._budget.affords(attempts * self.price, attempts)
+
     @contextmanager
     def open(self, attempts: int) -> Iterator[Sequence[Pay]]:
         """A way to pay for each of so many attempts. Raises `Exhausted`, and then nothing is spent.

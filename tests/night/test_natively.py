@@ -1,0 +1,168 @@
+"""Nights in which an agent attempts the mined tasks: a program that behaves like Claude Code in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillopt_core.types import Outcome
+from skillopt_sleep.cli.night import what_it_wants
+from skillopt_sleep.clock import DAY_MS, FixedClock
+from skillopt_sleep.config import Config
+from skillopt_sleep.domain.proposals import ProposedEdit
+from skillopt_sleep.domain.reports import NightReport
+from skillopt_sleep.errors import BudgetTooSmall, NotSignedIn
+from skillopt_sleep.night import sleep
+from skillopt_sleep.paths import Home
+from skillopt_sleep.store.engine import open_store
+from skillopt_sleep.world import LocalWorld, Silence
+from tests.agents.pretending import pretender
+from tests.night import made
+
+pytestmark = pytest.mark.sandbox
+
+OPENS = {"open": made.SKILL}
+NONE = -made.BEFORE
+NOW = int(made.FIRST.timestamp() * 1000) + 60 * DAY_MS
+
+
+class Heard(Silence):
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.lines.append(text)
+
+
+@dataclass
+class Stage:
+    """A made home, an agent, and a state of ours."""
+
+    folder: Path
+    looks: int = 9
+    stamps: int = 6
+    script: dict[str, Any] = field(default_factory=lambda: dict(made.script(OPENS)))
+    heard: Heard = field(default_factory=Heard)
+
+    def __post_init__(self) -> None:
+        self.made = made.make(self.folder, self.looks, self.stamps)
+
+    @contextmanager
+    def open(self, now_ms: int = NOW, **sections: dict[str, Any]) -> Iterator[LocalWorld]:
+        program = pretender(self.folder / "agent", self.script)
+        agents = {"commands": {"claude": (str(program),)}, "deterministic": True, **sections.pop("agents", {})}
+        config = Config.model_validate({"models": {"target_backend": "claude"}, "agents": agents, **sections})
+        clock = FixedClock(now_ms)
+        with open_store(self.folder / "state/store.db", clock) as store:
+            home = Home(self.folder / "state")
+            yield LocalWorld(
+                home, config, store, self.made.home, environ={}, clock=clock, progress=self.heard
+            )  # fmt: skip
+
+    def night(self, now_ms: int = NOW, **sections: dict[str, Any]) -> NightReport:
+        with self.open(now_ms, **sections) as world:
+            return sleep(world)
+
+    def rows(self, query: str) -> Sequence[Any]:
+        with self.open() as world, world.store.read() as connection:
+            return connection.exec_driver_sql(query).fetchall()
+
+
+def edits(report: NightReport) -> dict[str, ProposedEdit]:
+    """The two rules."""
+    every = [edit for document in report.documents for edit in document.edits]
+    return {name: edit for name in (made.HELPS, made.HURTS) for edit in every if name in edit.edit.text}
+
+
+@pytest.fixture(scope="module")
+def slept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Stage, NightReport]:
+    stage = Stage(tmp_path_factory.mktemp("natively"))
+    return stage, stage.night(budget={"tokens": 10_000_000})
+
+
+def test_a_rule_that_helps_is_accepted_and_one_that_hurts_is_rejected(slept: tuple[Stage, NightReport]) -> None:
+    _, report = slept
+    found = edits(report)
+    helps, hurts = found[made.HELPS].verdict, found[made.HURTS].verdict
+    assert report.evidence == "replayed"
+    assert (helps.outcome, helps.before, helps.after, helps.opened) == (Outcome.ACCEPT, pytest.approx(3 / 12), 1.0, 1.0)
+    assert (helps.evidence, helps.deterministic, helps.coverage) == ("replayed", True, 1.0)
+    assert (hurts.outcome, hurts.evidence) == (Outcome.REJECT, "replayed")
+    assert hurts.counts["losses"] == 6.0
+    (learned,) = [one for one in report.documents if one.document.name == made.SKILL]
+    assert learned.proposal
+
+
+def test_what_was_attempted_is_counted_paid_for_and_said(slept: tuple[Stage, NightReport]) -> None:
+    stage, report = slept
+    (target,) = [use for use in report.models if use.role == "target"]
+    counted = stage.rows("SELECT count(*), count(DISTINCT key), count(DISTINCT native_session) FROM attempt")[0]
+    assert target.prompts == counted[0] == counted[1] == counted[2] == report.budget.calls.spent
+    assert target.failed == {}
+    assert report.budget.tokens.spent == 3 * 1100 * target.prompts, "by the agent's own figures"
+    assert report.budget.tokens.exact
+    assert any("2 attempts as baseline, then 9 tasks and 3 others" in line for line in stage.heard.lines)
+    assert any("tokens buy 58 of 58 attempts" in line for line in stage.heard.lines)
+    assert not [warning for warning in report.warnings if "optimizer tokens" in warning]
+
+
+def test_the_day_after_nothing_is_attempted_again_and_the_evidence_stands(slept: tuple[Stage, NightReport]) -> None:
+    stage, before = slept
+    attempts = stage.rows("SELECT count(*) FROM attempt")[0][0]
+    after = stage.night(NOW + DAY_MS, budget={"tokens": 10_000_000})
+    assert edits(after)[made.HELPS].verdict.outcome is Outcome.ACCEPT
+    assert edits(after)[made.HELPS].verdict.units == edits(before)[made.HELPS].verdict.units
+    tried = edits(after)[made.HURTS]
+    assert tried.verdict.outcome is Outcome.NO_CHANGE
+    assert "tried before on this text (reject)" in tried.why
+    protected = 2 * 3
+    assert stage.rows("SELECT count(*) FROM attempt")[0][0] == attempts + protected, "what worked is looked at anew"
+
+
+def test_a_skill_that_is_never_opened_has_no_exposure(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, looks=3, stamps=NONE, script=dict(made.script(None)))
+    verdict = edits(stage.night())[made.HELPS].verdict
+    assert (verdict.outcome, verdict.opened) == (Outcome.NO_EXPOSURE, 0.0)
+
+
+def test_where_nothing_fails_there_is_nothing_to_gain_and_no_pair_is_paid_for(tmp_path: Path) -> None:
+    script = {made.LOOKS: [{"shell": "cat config/app.yaml"}, {"text": "Done."}]}
+    stage = Stage(tmp_path, looks=3, stamps=NONE, script=script)
+    edit = edits(stage.night())[made.HELPS]
+    assert edit.verdict.outcome is Outcome.NO_CHANGE
+    assert edit.why == "nothing to gain: claude does all 2 earlier tasks well without it"
+    assert stage.rows("SELECT count(*) FROM attempt")[0][0] == 2, "each earlier task once"
+
+
+def test_a_night_that_nobody_is_signed_in_for_ends_before_it_spends(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, looks=3, stamps=NONE, script={"signed out": True})
+    with pytest.raises(NotSignedIn, match="signed in"):
+        stage.night()
+    assert stage.rows("SELECT coalesce(sum(settled_tokens), 0) FROM spend")[0][0] == 0
+    stage.script = dict(made.script(OPENS))
+    assert edits(stage.night())[made.HELPS].verdict.pairs == 3, "the night goes on once somebody is"
+
+
+def test_below_the_price_of_one_comparison_nothing_is_spent(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, looks=3, stamps=NONE)
+    report = stage.night(budget={"tokens": 119_999})
+    assert report.state == "budget"
+    assert report.budget.tokens.spent == 0
+    assert isinstance(what_it_wants(report), BudgetTooSmall)
+    assert any("fewer than the smallest comparison takes: nothing is attempted" in line for line in stage.heard.lines)
+
+
+def test_a_backtest_by_hand_keeps_nothing_and_says_what_it_found(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, looks=3, stamps=NONE)
+    cut = int(made.FIRST.timestamp() * 1000) + made.BEFORE * DAY_MS - 9 * 3_600_000
+    with stage.open(now_ms=NOW) as world:
+        world.as_of_ms = cut
+        report = sleep(world)
+    verdict = edits(report)[made.HELPS].verdict
+    assert (verdict.evidence, verdict.pairs) == ("replayed", 3)
+    assert stage.rows("SELECT count(*) FROM trial")[0][0] == 0
