@@ -75,7 +75,8 @@ class Cleaner:
             self._facts(batch.session),
             rows,
             bodies.of_stretch(said.of_events(events), RULES_VERSION) if events else None,
-            usage_rows(agent, batch.usage),
+            record_keys(agent, [one.key for one in batch.usage]),
+            usage_rows(batch.usage),
             [_skill_row(row, event) for row, event in zip(rows, events, strict=True) if event.kind is SKILL],
             list(record_keys(agent, batch.withdrawn)),
         )

@@ -18,6 +18,7 @@ from skillopt_sleep.domain.sessions import session_name
 from skillopt_sleep.errors import StoreError
 from skillopt_sleep.redact import Redacted
 from skillopt_sleep.store import intake_sql as sql
+from skillopt_sleep.store import tokens
 from skillopt_sleep.store.bodies import LOST, Body, of_stretch, stretch_words
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.schema.harvest import SEQUENCE_BITS, SEQUENCE_MASK
@@ -31,8 +32,6 @@ LONGEST_NAME: Final = 128
 
 EventRow = tuple[int, str, str, int | None, int, int, str, str]
 """key, kind, author, at_ms, offset, length, tool, outcome."""
-UsageRow = tuple[int, str, int, int, int, int, str, int | None]
-"""key, message, input, output, cache read, cache write, model, at_ms."""
 SkillRow = tuple[int, str, str, int | None, int | None]
 """key of the event, skill, digest seen, offered, opened."""
 
@@ -62,12 +61,14 @@ class CleanFacts:
 
 @dataclass(frozen=True, slots=True)
 class CleanBatch:
-    """One batch of a source, ready to be stored. `events[i]` finds its words at place i of `body`."""
+    """One batch of a source, ready to be stored. `events[i]` finds its words at place i of `body`; `messages[i]` is the
+    key of `usage[i]`."""
 
     facts: CleanFacts
     events: list[EventRow]
     body: Body | None
-    usage: list[UsageRow]
+    messages: Sequence[int]
+    usage: list[tokens.Row]
     skills: list[SkillRow]
     withdrawn: list[int]
 
@@ -143,17 +144,15 @@ def event_rows(agent: str, events: Sequence[Event], tools: Mapping[str, Redacted
     ]
 
 
-def usage_rows(agent: str, usage: Sequence[Usage]) -> list[UsageRow]:
-    """The columns of messages' tokens."""
-    keys, models = [one.key for one in usage], [one.model for one in usage]
-    tokens = [(one.input, one.output, one.cache_read, one.cache_write) for one in usage]
-    if tokens and (min(map(min, tokens)) < 0 or max(map(max, tokens)) > LARGEST):
-        tokens = [believed_counts(*some) for some in tokens]
+def usage_rows(usage: Sequence[Usage]) -> list[tokens.Row]:
+    """What is kept of messages' tokens."""
+    counts = [(one.input, one.output, one.cache_read, one.cache_write) for one in usage]
+    if counts and (min(map(min, counts)) < 0 or max(map(max, counts)) > LARGEST):
+        counts = [believed_counts(*some) for some in counts]
+    names, models = identifiers([one.key for one in usage]), identifiers([one.model for one in usage])
     return [
-        (key, name, *some, model, None if one.at_ms is None else believed_time(one.at_ms))
-        for key, name, some, model, one in zip(
-            record_keys(agent, keys), identifiers(keys), tokens, identifiers(models), usage, strict=True
-        )
+        (name, *some, model, None if one.at_ms is None else believed_time(one.at_ms))
+        for name, some, model, one in zip(names, counts, models, usage, strict=True)
     ]
 
 
@@ -196,7 +195,6 @@ class _Session:
     id: int
     name: str
     events: int
-    messages: int
     known: bool
     twin: bool = False  # made now, and all that it holds stands in another session
 
@@ -216,12 +214,12 @@ class _Work:
             return
         sql.SEEN_IN.run(self.driver, session.id, source, "own")
         changed = self._events(session, source, batch)
-        changed += self._usage(session, batch.usage)
+        changed += self._usage(session, batch)
         for key in batch.withdrawn:
             changed += sql.WITHDRAW.run(self.driver, key, session.id).rowcount
         for key, skill, seen, offered, opened in batch.skills:
             sql.SKILL_USE.run(self.driver, skill, seen, offered, opened, key, session.id)
-        sql.NUMBERED.run(self.driver, session.events, session.messages, self.now, session.id)
+        sql.NUMBERED.run(self.driver, session.events, self.now, session.id)
         self._count(session, batch.facts.origin, changed)
 
     def _count(self, session: _Session, origin: str, changed: int) -> None:
@@ -245,18 +243,18 @@ class _Work:
             if not batch.events and not batch.usage:
                 return None
             return self._new_session(facts)
-        (number, name, events, messages, forgotten_ms, *old) = known
+        (number, name, events, forgotten_ms, *old) = known
         if forgotten_ms is not None:
             return None
         project = self._project(facts)
         sql.UPDATE_SESSION.run(self.driver, *_merged(facts, project, old), number)
-        return _Session(number, name, events, messages, known=True)
+        return _Session(number, name, events, known=True)
 
     def _new_session(self, facts: CleanFacts) -> _Session:
         name = session_name(facts.agent, facts.native_id)
         row = _merged(facts, self._project(facts), None)
         made = sql.NEW_SESSION.run(self.driver, name, facts.agent, facts.native_id, self.now, *row)
-        return _Session(int(made.lastrowid or 0), name, 0, 0, known=False)
+        return _Session(int(made.lastrowid or 0), name, 0, known=False)
 
     def _project(self, facts: CleanFacts) -> int | None:
         if not facts.root:
@@ -310,13 +308,29 @@ class _Work:
             sql.TWIN_OF.run(self.driver, others[0], session.id)
             session.twin = True
 
-    def _usage(self, session: _Session, usage: Sequence[UsageRow]) -> int:
-        if not usage:
+    def _usage(self, session: _Session, batch: CleanBatch) -> int:
+        """Keep the tokens of messages that no other session has, and return how many say something new."""
+        rows = batch.usage
+        if not rows:
             return 0
-        first = _numbers(session.id, session.messages, len(usage))
-        rows = [(first + i, *row) for i, row in enumerate(usage)]
-        session.messages += len(rows)
-        return sql.USAGE.run(self.driver, rows)
+        if sql.MESSAGE.run(self.driver, [(key, session.id) for key in batch.messages]) < len(rows):
+            rows = self._new_tokens(session, batch)
+        if rows:
+            sql.USAGE.run(self.driver, session.id, tokens.packed(rows))
+        return len(rows)
+
+    def _new_tokens(self, session: _Session, batch: CleanBatch) -> list[tokens.Row]:
+        """Of messages some of which were counted before: those of this session of which more is said now."""
+        here = {key for (key,) in sql.COUNTED_HERE.run(self.driver, session.id, json.dumps(batch.messages))}
+        known = tokens.unpacked(pack for (pack,) in sql.TOKENS.run(self.driver, session.id))
+        new = []
+        for key, row in zip(batch.messages, batch.usage, strict=True):
+            said = tokens.Tokens(*row)
+            before = known.get(said.message)
+            if key in here and (before is None or said.goes_beyond(before)):
+                known[said.message] = said if before is None else before.and_more(said)
+                new.append(row)
+        return new
 
 
 def _numbers(session: int, after: int, wanted: int) -> int:

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, and_, literal_column, or_
 from sqlalchemy.dialects.sqlite import insert
 
 from skillopt_sleep.store.compiled import Bulk, Statement
-from skillopt_sleep.store.schema.harvest import SEQUENCE_BITS, body, event, usage
+from skillopt_sleep.store.schema.harvest import SEQUENCE_BITS, body, event, message
 
 BODY_COLUMNS: Final = ("digest", "codec", "bytes", "redaction")
 EVENT_COLUMNS: Final = (
@@ -24,7 +24,6 @@ EVENT_COLUMNS: Final = (
     "stretch_id",
     "place",
 )
-USAGE_COLUMNS: Final = ("id", "key", "message", "input", "output", "cache_read", "cache_write", "model", "at_ms")
 
 
 def _same_session(name: str) -> str:
@@ -65,26 +64,9 @@ def _event_upsert() -> Bulk:
     return Bulk(event, EVENT_COLUMNS, upsert)
 
 
-def _usage_upsert() -> Bulk:
-    """A message is counted once; of several lines about it the most that any says."""
-    statement = insert(usage)
-    most: dict[str, ColumnElement[int]] = {
-        name: literal_column(f"max(usage.{name}, excluded.{name})")
-        for name in ("input", "output", "cache_read", "cache_write")
-    }
-    more: ColumnElement[bool] = literal_column(
-        "(excluded.input > usage.input OR excluded.output > usage.output OR "
-        "excluded.cache_read > usage.cache_read OR excluded.cache_write > usage.cache_write)"
-    )
-    upsert = statement.on_conflict_do_update(
-        index_elements=["key"], set_=most, where=and_(literal_column(_same_session("usage")), more)
-    )
-    return Bulk(usage, USAGE_COLUMNS, upsert)
-
-
 BODY: Final = Bulk(body, BODY_COLUMNS, insert(body).on_conflict_do_nothing())
 EVENT: Final = _event_upsert()
-USAGE: Final = _usage_upsert()
+MESSAGE: Final = Bulk(message, ("key", "session_id"), insert(message).on_conflict_do_nothing())
 
 SESSION_COLUMNS: Final = (
     "origin",
@@ -104,7 +86,7 @@ SESSION_COLUMNS: Final = (
 """What the three statements below have in common, in their order."""
 
 KNOWN_SESSION: Final = Statement(
-    "SELECT id, name, events, messages, forgotten_ms, origin, parent, fork_of, project_id, cwd, cwds, branch, "
+    "SELECT id, name, events, forgotten_ms, origin, parent, fork_of, project_id, cwd, cwds, branch, "
     "head_commit, agent_version, models, title, started_ms, ended_ms FROM session WHERE agent = ? AND native_id = ?"
 )
 NEW_SESSION: Final = Statement(
@@ -116,7 +98,7 @@ UPDATE_SESSION: Final = Statement(
     "UPDATE session SET origin = ?, parent = ?, fork_of = ?, project_id = ?, cwd = ?, cwds = ?, branch = ?, "
     "head_commit = ?, agent_version = ?, models = ?, title = ?, started_ms = ?, ended_ms = ? WHERE id = ?"
 )
-NUMBERED: Final = Statement("UPDATE session SET events = ?, messages = ?, changed_ms = ? WHERE id = ?")
+NUMBERED: Final = Statement("UPDATE session SET events = ?, changed_ms = ? WHERE id = ?")
 TWIN_OF: Final = Statement("UPDATE session SET twin_of = ? WHERE id = ?")
 NO_TWIN: Final = Statement("UPDATE session SET twin_of = NULL WHERE id = ? AND twin_of IS NOT NULL")
 
@@ -127,6 +109,11 @@ STRETCH: Final = Statement("INSERT INTO stretch (session_id, source_id, body) VA
 TOMBSTONE: Final = Statement("SELECT id FROM body WHERE digest = ? AND tombstone_ms IS NOT NULL")
 FORGOTTEN: Final = Statement("SELECT key FROM event WHERE forgotten = 1 AND key IN (SELECT value FROM json_each(?))")
 OWNERS: Final = Statement("SELECT DISTINCT session_id FROM event WHERE key IN (SELECT value FROM json_each(?))")
+COUNTED_HERE: Final = Statement(
+    "SELECT key FROM message WHERE session_id = ? AND key IN (SELECT value FROM json_each(?))"
+)
+USAGE: Final = Statement("INSERT INTO usage (session_id, tokens) VALUES (?, ?)")
+TOKENS: Final = Statement("SELECT tokens FROM usage WHERE session_id = ? ORDER BY id")
 WITHDRAW: Final = Statement(
     "UPDATE event SET kind = 'withdrawn' WHERE key = ? AND session_id = ? AND kind <> 'withdrawn'"
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from skillopt_sleep.clock import iso
@@ -11,6 +11,7 @@ from skillopt_sleep.domain.sessions import StoredEvent, StoredSession, session_n
 from skillopt_sleep.store.bodies import LOST, Words, stretch_words
 from skillopt_sleep.store.compiled import Statement
 from skillopt_sleep.store.schema.harvest import SEQUENCE_BITS, SEQUENCE_MASK
+from skillopt_sleep.store.tokens import Tokens, unpacked
 
 if TYPE_CHECKING:
     from skillopt_sleep.store.engine import Store
@@ -38,7 +39,7 @@ _STRETCHES: Final = Statement(
     "SELECT st.id, st.source_id, b.codec, b.bytes FROM stretch AS st JOIN body AS b ON b.digest = st.body "
     "WHERE st.session_id = ?"
 )
-_TOKENS: Final = Statement("SELECT message, output, input, cache_read, cache_write FROM usage WHERE id BETWEEN ? AND ?")
+_TOKENS: Final = Statement("SELECT tokens FROM usage WHERE session_id = ? ORDER BY id")
 _SOURCES: Final = Statement(
     "SELECT so.path, so.gone_ms IS NOT NULL FROM session_source AS ss JOIN source AS so ON so.id = ss.source_id "
     "WHERE ss.session_id = ? ORDER BY so.gone_ms IS NOT NULL, ss.relation = 'copy', so.id DESC LIMIT 1"
@@ -73,7 +74,7 @@ def stored_sessions(
         times = [event.at_ms for event in events if event.at_ms is not None]
         started = row[11] if row[11] is not None else min(times, default=0)
         ended = row[12] if row[12] is not None else max(times, default=started)
-        output = {message: out for message, out, *_ in _tokens(store, row[0])}
+        output = {message: took.output for message, took in _tokens(store, row[0]).items()}
         yield StoredSession(
             id=row[1],
             agent=row[2],
@@ -145,9 +146,11 @@ def _span(session: int) -> tuple[int, int]:
     return session << SEQUENCE_BITS, (session << SEQUENCE_BITS) | SEQUENCE_MASK
 
 
-def _tokens(store: Store, session: int) -> list[tuple[Any, ...]]:
+def _tokens(store: Store, session: int) -> dict[str, Tokens]:
+    """Of each message of a session."""
     with store.read():
-        return _TOKENS.run(store.driver, *_span(session)).fetchall()
+        packs = _TOKENS.run(store.driver, session).fetchall()
+    return unpacked(pack for (pack,) in packs)
 
 
 def _events(store: Store, session: int, name: str) -> tuple[StoredEvent, ...]:
@@ -224,7 +227,7 @@ def _document(store: Store, row: tuple[Any, ...]) -> dict[str, Any]:
         "tool_calls": len(calls),
         "tool_errors": sum(event.outcome == "error" for event in calls),
         "interrupts": sum(event.kind == "interrupt" for event in events),
-        "tokens": _token_counts(_tokens(store, row[0])),
+        "tokens": _token_counts(_tokens(store, row[0]).values()),
     }
 
 
@@ -234,7 +237,7 @@ def _source(store: Store, session: int) -> dict[str, Any]:
     return {"path": row[0], "gone": bool(row[1])} if row else {"path": None, "gone": None}
 
 
-def _token_counts(rows: list[tuple[Any, ...]]) -> dict[str, int | None]:
+def _token_counts(messages: Collection[Tokens]) -> dict[str, int | None]:
     """Sums over messages; null where the agent said nothing of tokens."""
-    places = {"input": 2, "output": 1, "cache_read": 3, "cache_write": 4}
-    return {name: sum(row[i] for row in rows) if rows else None for name, i in places.items()}
+    sums = map(sum, zip(*(took.counts for took in messages), strict=True)) if messages else (None,) * 4
+    return dict(zip(("input", "output", "cache_read", "cache_write"), sums, strict=True))

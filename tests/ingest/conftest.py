@@ -17,6 +17,7 @@ from skillopt_sleep.clock import FixedClock
 from skillopt_sleep.ingest import Harvested, harvest
 from skillopt_sleep.redact import Redactor
 from skillopt_sleep.store.engine import Store, open_store
+from skillopt_sleep.store.tokens import unpacked
 
 Harvest = Callable[..., Harvested]
 NOON = 1_795_953_600_000  # 2026-11-29T12:00:00Z
@@ -91,7 +92,7 @@ def table() -> Callable[[Store], dict[str, list[tuple[Any, ...]]]]:
     queries = {
         "session": "SELECT name, agent, native_id, origin, cwd, cwds, branch, started_ms, ended_ms FROM session",
         "event": "SELECT key, kind, author, at_ms, offset, length, tool, outcome FROM event",
-        "usage": "SELECT key, message, input, output, cache_read, cache_write, model FROM usage",
+        "message": "SELECT m.key, s.name FROM message m JOIN session s ON s.id = m.session_id",
         "source": "SELECT agent, path, size, offset, before, state FROM source",
         "session_source": "SELECT s.name, so.path, ss.relation FROM session_source ss "
         "JOIN session s ON s.id = ss.session_id JOIN source so ON so.id = ss.source_id",
@@ -104,6 +105,12 @@ def table() -> Callable[[Store], dict[str, list[tuple[Any, ...]]]]:
             for session in store.stored_sessions(origins=("interactive", "headless", "subagent", "own"))
             for event in session.events
         ]
-        return found | {"words": said}
+        packs = store.driver.execute("SELECT session_id, tokens FROM usage ORDER BY id").fetchall()
+        took = [
+            tuple(one)
+            for number in sorted({number for number, _ in packs})
+            for one in unpacked(pack for owner, pack in packs if owner == number).values()
+        ]
+        return found | {"words": said, "usage": sorted(took)}
 
     return rows

@@ -1,11 +1,12 @@
-"""The statements that make all tables, as the first migration keeps them.
+"""The statements that make all tables of today, as a migration keeps those that it makes.
 
-`python tests/store/freeze.py` writes them anew; that is right only as long as no store is out in the world.
+`python tests/store/freeze.py` prints them: a table that is new or made anew goes into the `.sql` of a new migration.
+Those of a migration that is out in the world are never edited.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+import sys
 
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
@@ -39,4 +40,4 @@ def script() -> str:
 
 
 if __name__ == "__main__":
-    Path(FIRST).write_text(script(), encoding="utf-8")
+    sys.stdout.write(script())

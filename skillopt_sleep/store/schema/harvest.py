@@ -100,7 +100,6 @@ session = table(
     ms("started_ms"),
     ms("ended_ms"),
     count("events"),  # how many were numbered: the next event's sequence
-    count("messages"),  # as many rows of `usage`
     ref("twin_of", "session.id", required=False),  # all that it holds stands in that session already
     ms("first_seen_ms"),
     ms("changed_ms"),
@@ -148,18 +147,19 @@ event = table(
     count("forgotten"),  # 1: its words were, and no later reading brings them back
 )
 
-usage = table(
+message = table(  # each message's tokens count once, in the session that spoke of it first
+    "message",
+    Column("key", Integer, primary_key=True),  # made like an event's
+    ref("session_id", "session.id"),
+)
+
+usage = table(  # of what one reading of a source gave of one session
     "usage",
-    row_id(),  # made like an event's
-    Column("key", Integer, nullable=False, unique=True),
-    Column("session_id", Integer, Computed(f"id >> {SEQUENCE_BITS}", persisted=False)),
-    text("message", None),  # the message's id: an event's `message_id`
-    count("input"),
-    count("output"),
-    count("cache_read"),
-    count("cache_write"),
-    text("model"),
-    ms("at_ms"),
+    row_id(),
+    ref("session_id", "session.id", index=True),
+    Column(
+        "tokens", LargeBinary, nullable=False
+    ),  # packed (store/tokens.py): a row a message costs a tenth of a harvest
 )
 
 skill_use = table(
