@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -31,7 +32,7 @@ from skillopt_sleep.models.choice import RECORDED
 from skillopt_sleep.models.local import LocalModel
 from skillopt_sleep.models.making import HANDOFF
 from skillopt_sleep.playing import native, runs, search_path, the_walls
-from skillopt_sleep.replay.workspace import Start, lay_out
+from skillopt_sleep.replay.workspace import Start, has_commit, lay_out
 from skillopt_sleep.train.cast import Attempter, Cast
 from skillopt_sleep.train.judging import Judging
 from skillopt_sleep.train.loading import Judges
@@ -127,7 +128,14 @@ def _paid(player: Attempter, budget: Budget) -> Attempter:
 
 
 def _lay_out(task: Task, folder: Path) -> None:
-    lay_out(Start(files=_start(task)), folder, search_path())
+    commit = task.payload.commit if isinstance(task.payload, LoadedTask) else ""
+    lay_out(Start(_at_hand() if commit else None, commit, _start(task)), folder, search_path())
+
+
+def _at_hand() -> Path:
+    """The project in whose folder the command was given."""
+    here = Path.cwd()
+    return next((place for place in (here, *here.parents) if (place / ".git").exists()), here)
 
 
 def _brought(name: str, model: str | None, seed: int) -> Attempter:
@@ -231,7 +239,8 @@ def judges(offered: frozenset[Need] = OFFERED, config: Config | None = None) -> 
         offered |= {Need.JUDGE}
     kinds, found = further_kinds(), scorers()
     said = tuple(str(bad) for bad in (*kinds.bad, *found.bad))
-    return Judges(kinds={**BUILT_IN, **kinds.found}, scorers=found.found, offered=offered), said
+    here = partial(has_commit, _at_hand(), path=search_path())
+    return Judges(kinds={**BUILT_IN, **kinds.found}, scorers=found.found, offered=offered, has_commit=here), said
 
 
 def _edits_simulated(config: Config) -> bool:

@@ -19,6 +19,7 @@ from skillopt_sleep.errors import NotFound, StoreError, UsageError
 from skillopt_sleep.mine.tasks import split_of
 from skillopt_sleep.night.records import SALT, shares
 from skillopt_sleep.redact import Redactor
+from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.mining import save_tasks, task_documents
 from skillopt_sleep.store.mining import tasks as kept_tasks
 from skillopt_sleep.world import Silence
@@ -48,7 +49,7 @@ class Line(msgspec.Struct, frozen=True):
 def export(call: Call, name: str | None, path: Path) -> None:
     """Write all tasks, or one, to a new file that only its owner may read."""
     with the_store(call, read_only=True) as store:
-        lines = [json.dumps(document) + "\n" for document in task_documents(store, name)]
+        lines = [json.dumps(document) + "\n" for document in _exported(store, name)]
     if name and not lines:
         raise NotFound("there is no such task", where=name, remedy="See `skillopt-sleep tasks`")
     try:
@@ -58,6 +59,12 @@ def export(call: Call, name: str | None, path: Path) -> None:
         why = (error.strerror or str(error)).lower()
         raise StoreError(f"cannot be written: {why}", where=str(path), remedy="Name another file") from error
     _told(call, {"exported": len(lines), "path": str(path)}, f"{len(lines)} tasks written to {path}")
+
+
+def _exported(store: Store, name: str | None) -> Iterator[dict[str, object]]:
+    """The documents of `tasks`, with what `train --tasks` has to know beside them: the unit and the starting state."""
+    beside = {task.id: {"group": task.twin, "start": {"commit": task.commit or None}} for task in kept_tasks(store)}
+    return ({**document, **beside[str(document["id"])]} for document in task_documents(store, name))
 
 
 def import_(call: Call, path: Path) -> None:

@@ -98,7 +98,12 @@ def score_skill(call: Call, chosen: Chosen, against: Path | None, models: Sequen
     players = [chosen.player(_with_target(call, chosen, model), recipe, call.home.root, against) for model in models]
     judges, said = casting.judges(frozenset.intersection(*(player.offers for player in players)), config)
     loaded = load(chosen.tasks, judges)
-    for line in (*dict.fromkeys(player.open for player in players if player.open), *said, *warnings_of(loaded)):
+    for line in (
+        *dict.fromkeys(player.open for player in players if player.open),
+        *said,
+        *loaded.said,
+        *warnings_of(loaded),
+    ):
         call.view.warn(line)
     units = {task.id: unit for unit, group in twins(loaded).items() for task in group}
     every = [task.as_task(units[task.id]) for task in loaded]
@@ -163,7 +168,7 @@ def _loaded(call: Call, chosen: Chosen, recipe: Recipe, offered: frozenset[Need]
     loaded = load(chosen.tasks, judges)
     audit = load(chosen.audit, judges) if chosen.audit is not None else ()
     tasks = split(loaded, seed=recipe.seed, ratio=recipe.split, audit=audit, repeats=recipe.repeats, alpha=recipe.alpha)
-    for line in (*said, *warnings_of(tasks.all), *tasks.warnings):
+    for line in (*said, *loaded.said, *warnings_of(tasks.all), *tasks.warnings):
         call.view.warn(line)
     if not tasks.train:
         raise UsageError("there are no train tasks", where=str(chosen.tasks), remedy="Leave some tasks without split")

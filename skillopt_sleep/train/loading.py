@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -20,7 +20,7 @@ from skillopt_sleep.checks.reading import told
 from skillopt_sleep.domain.answers import Answer
 from skillopt_sleep.domain.tasks import Split
 from skillopt_sleep.errors import NotFound, UsageError
-from skillopt_sleep.train import gbrain
+from skillopt_sleep.train import exported, gbrain
 from skillopt_sleep.train.folders import files_of, starting_files
 from skillopt_sleep.train.rows import BadRow, BadTasks, LoadedTask, Row, at_line, known_keys, text_of
 
@@ -55,9 +55,22 @@ class Judges:
     kinds: Mapping[str, Kind] = field(default_factory=lambda: BUILT_IN)
     scorers: Mapping[str, Scorer] = field(default_factory=dict)
     offered: frozenset[Need] = frozenset({Need.TOOLS, Need.FILES})
+    has_commit: Callable[[str], bool] = lambda _: False
 
 
-def load(path: Path, judges: Judges | None = None) -> tuple[LoadedTask, ...]:
+class Loaded(tuple[LoadedTask, ...]):
+    """Tasks in order. `left` counts lines of an export that only recordings could judge."""
+
+    left: int = 0
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What was left out, in a sentence."""
+        why = "judged in recordings alone, so no attempt can pass them: left out"
+        return (f"{self.left} tasks of the export are {why}",) if self.left else ()
+
+
+def load(path: Path, judges: Judges | None = None) -> Loaded:
     """The tasks of a file or folder, in order. `BadTasks` names the bad lines, `NotFound` a place that is not there.
 
     A task that asks for more than `judges.offered` is a bad line too: nothing is attempted that nobody could judge.
@@ -71,7 +84,9 @@ def load(path: Path, judges: Judges | None = None) -> tuple[LoadedTask, ...]:
         raise BadTasks(tuple(intake.bad))
     if not intake.tasks:
         raise UsageError("holds no task", where=str(path), remedy="Write one JSON object a line (docs/tasks.md)")
-    return tuple(intake.tasks)
+    loaded = Loaded(intake.tasks)
+    loaded.left = intake.left
+    return loaded
 
 
 class _Intake:
@@ -81,13 +96,18 @@ class _Intake:
         self.tasks: list[LoadedTask] = []
         self.bad: list[UsageError] = []
         self.first: LoadedTask | None = None
+        self.left = 0
         self._judges = judges
         self._seen: dict[str, str] = {}
 
     def take(self, where: str, line: bytes, split: Split | None, folder: Path) -> None:
         """Read one line, for good or bad."""
         try:
-            task = replace(_task(line, split, folder, self._judges), where=where)
+            read = _task(line, split, folder, self._judges)
+            if read is None:
+                self.left += 1
+                return
+            task = replace(read, where=where)
             self._fits(task)
         except BadRow as error:
             self.bad.append(at_line(where, error))
@@ -131,12 +151,17 @@ def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
         raise NotFound(f"cannot be read: {why}", where=str(file), remedy="Name a file of JSON lines") from error
 
 
-def _task(line: bytes, split: Split | None, folder: Path, judges: Judges) -> LoadedTask:
-    row = _row(_object(line))
+def _task(line: bytes, split: Split | None, folder: Path, judges: Judges) -> LoadedTask | None:
+    row = _row(_object(line), judges)
+    if row is None:
+        return None
+    if row.commit and not judges.has_commit(row.commit):
+        right = "Run it in the project's folder, with an agent that works in one"
+        raise BadRow("start.commit", "the project at hand has no such commit", right)
     if split and row.split and row.split != split:
         raise BadRow("split", f"it is {row.split}, and the file stands for {split}", "Let the two agree")
     task = _scored(row, judges) if row.scorer else _checked(row, judges)
-    return replace(task, split=row.split or split, files=starting_files(row.files, folder))
+    return replace(task, split=row.split or split, files=starting_files(row.files, folder), commit=row.commit)
 
 
 def _object(line: bytes) -> dict[str, Any]:
@@ -171,7 +196,10 @@ def _no_number(word: str) -> Any:
     raise BadRow("", f"{word} is no JSON", "Write a number, or leave it out")
 
 
-def _row(row: dict[str, Any]) -> Row:
+def _row(row: dict[str, Any], judges: Judges) -> Row | None:
+    if exported.is_row(row):
+        read = exported.read_row(row, LONGEST_TEXT, judges.kinds)
+        return None if read is None else _named(replace(read, split=_split(row["split"]) if row.get("split") else None))
     if gbrain.is_row(row):
         return _named(gbrain.read_row(row, LONGEST_TEXT))
     known_keys(row, KEYS)

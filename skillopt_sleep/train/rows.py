@@ -24,9 +24,10 @@ class LoadedTask:
     """A task as it stands in a file, ready to be attempted and judged.
 
     `split` is None where the file leaves it to us. `group` names tasks that are not independent ("" where the file says
-    nothing). `files` is the starting state: contents by relative path with `/`. A task is judged by `checks`, or by
-    `scorer` (the name of an entry point) with `argument`. `where` is file and line. `secrets` are texts that no edit
-    may quote. `flags` says what is weak about its checks, `needs` what they ask for beside words.
+    nothing). `files` is the starting state: contents by relative path with `/`, laid over the `commit` of the project
+    at hand where the line names one. A task is judged by `checks`, or by `scorer` (the name of an entry point) with
+    `argument`. `where` is file and line. `secrets` are texts that no edit may quote. `flags` says what is weak about
+    its checks, `needs` what they ask for beside words.
     """
 
     id: str
@@ -38,6 +39,7 @@ class LoadedTask:
     split: Split | None = None
     group: str = ""
     files: Mapping[str, bytes] = field(default_factory=dict)
+    commit: str = ""
     where: str = ""
     secrets: tuple[str, ...] = field(default=(), repr=False)
     flags: tuple[str, ...] = ()
@@ -62,7 +64,7 @@ class Row:
     """What a line says, whichever dialect it says it in, before its checks are read.
 
     `spelled` turns a key of our own dialect, such as `checks[0].kind`, into the line's, for errors. `files` is the
-    value of that key as it stands.
+    value of that key as it stands, `commit` the one of the project at hand that the task starts from.
     """
 
     id: str
@@ -73,6 +75,7 @@ class Row:
     split: Split | None = None
     group: str = ""
     files: object = None
+    commit: str = ""
     spelled: Callable[[str], str] = str
 
 

@@ -335,3 +335,52 @@ def test_nothing_leaves_that_was_not_to_be_shown(place: Place, sleep: Command, s
     assert "every function here" in wire
     for hidden in (key, str(place.folder), "There is", "return text.title()\\\\n\\\\n'", "/home/", ".jsonl"):
         assert hidden not in wire, hidden
+
+
+def answering(name: str) -> list[object]:
+    """A task whose check looks at the answer alone."""
+    return [task_about(name, checks=[{"answer_contains": "docstring"}])]
+
+
+def test_exported_tasks_are_what_train_reads(
+    place: Place, sleep: Command, server: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in place.user_home.rglob("*.jsonl"):
+        path.write_text(path.read_text().replace("It has one now.", "It has a docstring now."))
+    for day, name in enumerate(NAMES[3:], 3):
+        text = adding(place.project, place.commit, day, name).write(place.user_home)
+        text.write_text(text.read_text().replace("It has one now.", "It has a docstring now."))
+    serve(server, writing(answering))
+    assert night(sleep).code == 0
+    assert len(place.tasks()) == len(NAMES)
+    out = place.folder / "tasks.jsonl"
+    assert sleep("tasks", "--export", str(out)).code == 0
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert {row["start"]["commit"] for row in rows if row["checks"]} == {place.commit}
+    skill = place.folder / "SKILL.md"
+    skill.write_text("---\nname: words\ndescription: Adds text functions.\n---\n\n# Words\n\nBe brief.\n")
+    simulated = ("--skill", str(skill), "--backend", "simulated", "--set", "split=4:2:2", "--set", "epochs=1")
+    done = sleep("train", "--json", "--tasks", str(out), *simulated, "--out", str(place.folder / "run"))
+    assert done.code in {0, 3}, done.err
+    assert done.document["steps"]
+    assert f"{len(rows) - len(NAMES)} tasks of the export are judged in recordings alone" in done.err
+    monkeypatch.chdir(place.folder)
+    done = sleep("train", "--json", "--tasks", str(out), *simulated, "--out", str(place.folder / "other"))
+    assert done.code == 2
+    assert "has no such commit" in done.document["error"]["message"]
+
+
+def test_exported_tasks_that_nobody_here_could_judge_are_refused_with_their_line(
+    place: Place, sleep: Command, server: HTTPServer
+) -> None:
+    serve(server, writing(good))
+    assert night(sleep).code == 0
+    out = place.folder / "tasks.jsonl"
+    assert sleep("tasks", "--export", str(out)).code == 0
+    skill = place.folder / "SKILL.md"
+    skill.write_text("---\nname: words\ndescription: Adds text functions.\n---\n\n# Words\n")
+    done = sleep("train", "--json", "--tasks", str(out), "--skill", str(skill), "--backend", "simulated")
+    assert done.code == 2
+    assert "cannot be judged here" in done.document["error"]["message"]
+    again = sleep("tasks", "--json", "--import", str(out))
+    assert (again.code, again.document["imported"]) == (0, 0), "an export can be imported as before"
