@@ -6,6 +6,7 @@ A task has a true pass rate under each text, an attempt is a coin with that rate
     python bench/gate_simulations.py                        a tenth of the seeds
     python bench/gate_simulations.py --full                 the set behind RESULTS.md
     python bench/gate_simulations.py --full --cells FILE    every cell as JSON lines, too
+    python bench/gate_simulations.py --full --cut-short     comparisons that the budget ends, alone
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from gate import guarding, itself, looking, reusing, trying
+from gate import cutting, guarding, itself, looking, reusing, trying
 from gate.cells import Cell, spread
-from gate.summary import Line, lines
+from gate.summary import Line, cut_short, lines
 
 FULL = 2000
 
@@ -34,6 +35,12 @@ def experiments(seeds: int, processes: int) -> Iterator[Cell]:
     yield from spread(reusing.reused, reusing.rules(seeds), processes)
     yield from spread(guarding.guarded, guarding.checks(seeds), processes)
     yield from spread(itself.halted, itself.gates(max(seeds // 4, 1)), processes)
+    yield from cuts(seeds, processes)
+
+
+def cuts(seeds: int, processes: int) -> Iterator[Cell]:
+    """Comparisons that the budget ends."""
+    yield from spread(cutting.cut, cutting.budgets(max(seeds // 4, 1)), processes)
 
 
 def table(found: list[Line]) -> str:
@@ -47,14 +54,16 @@ def table(found: list[Line]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help=f"{FULL} runs a cell")
+    parser.add_argument("--cut-short", action="store_true", help="comparisons that the budget ends, alone")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--cells", type=Path, help="where to write every cell, one JSON object a line")
     asked = parser.parse_args()
     began = time.perf_counter()
-    cells = list(experiments(FULL if asked.full else FULL // 10, asked.processes))
+    seeds = FULL if asked.full else FULL // 10
+    cells = list((cuts if asked.cut_short else experiments)(seeds, asked.processes))
     if asked.cells:
         asked.cells.write_text("".join(json.dumps(asdict(cell)) + "\n" for cell in cells), encoding="utf-8")
-    print(table(list(lines(cells))))
+    print(table(list((cut_short if asked.cut_short else lines)(cells))))
     used = sum(os.times()[:4])  # ours and that of the processes that ended
     print(f"\nSimulated; {len(cells)} cells, {time.perf_counter() - began:.0f} s, {used:.0f} s of processor time.")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -15,7 +15,22 @@ if TYPE_CHECKING:
 
 
 class Exhausted(Exception):
-    """The budget is out. `evolve` answers with what it has, `stopped = "budget"`."""
+    """The budget is out. `evolve` answers with what it has, `stopped = "budget"`.
+
+    `finished` are the first answers of the call that it ended, as far as an environment has them and they count;
+    `doubtful` are earlier attempts (task, digest of the text, draw) that do not: those after which the budget was not
+    asked again and had enough (docs/gate.md, cut short).
+    """
+
+    def __init__(
+        self,
+        *said: object,
+        finished: Sequence[Trajectory | Missing] = (),
+        doubtful: Collection[tuple[str, str, int]] = (),
+    ) -> None:
+        super().__init__(*said)
+        self.finished = tuple(finished)
+        self.doubtful = frozenset(doubtful)
 
 
 class Environment(Protocol):

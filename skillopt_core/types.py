@@ -314,7 +314,8 @@ class Comparison:
     """Everything that a gate needs of one look or one stretch of evidence.
 
     `missing` counts failed attempts by reason, `wanted` the pairs that were asked for, `answered` the attempts that
-    came back (live, candidate), `repeats` the pairs a task that were asked for.
+    came back (live, candidate), `repeats` the pairs a task that were asked for. `cut` says why the budget
+    ended it, before the `planned` repeats.
     """
 
     live: Skill
@@ -324,3 +325,5 @@ class Comparison:
     wanted: int = 0
     answered: tuple[int, int] = (0, 0)
     repeats: int = 0
+    cut: str = ""
+    planned: int = 0

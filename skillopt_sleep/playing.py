@@ -183,7 +183,7 @@ class Natively:
         if gate.mode == "off":
             return OffGate()
         if gate.mode == "strict":
-            return StrictGate(gate.repeats, metric)
+            return StrictGate(gate.repeats, metric, keep_cut=True)
         return ProofGate(alpha, gate.repeats, metric, prior)
 
     def unjudged(self, kept: KeptTask) -> str:

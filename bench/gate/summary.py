@@ -37,6 +37,7 @@ def lines(cells: Sequence[Cell]) -> Iterator[Line]:
     yield from _reused(cells)
     yield from _guarded(cells)
     yield from _itself(cells)
+    yield from cut_short(cells)
 
 
 def chosen(cells: Sequence[Cell], experiment: str, what: str, rule: str = "", **where: Any) -> list[Cell]:
@@ -80,7 +81,9 @@ def _one(cell: Cell) -> str:
 
 def _place(cell: Cell) -> str:
     return ", ".join(str(cell.where[key]) for key in ("population", "shape") if key in cell.where) + "".join(
-        f", {name} {cell.where[key]}" for key, name in (("tasks", "tasks"), ("repeats", "R")) if key in cell.where
+        f", {name} {cell.where[key]}"
+        for key, name in (("tasks", "tasks"), ("repeats", "R"), ("budget", "budget"))
+        if key in cell.where
     )
 
 
@@ -246,3 +249,30 @@ def _itself(cells: Sequence[Cell]) -> Iterator[Line]:
         (when,) = chosen(cells, "A/A", "night of the halt", cell.rule)
         if not sound:
             yield Line("A/A: night of the halt", cell.rule, _one(when), when.n, "<= 10", (when.value or 99) <= 10)
+
+
+def cut_short(cells: Sequence[Cell]) -> Iterator[Line]:
+    """Comparisons that the budget ended: the pooled rate and the worst cell of each rule, and what is still found."""
+    for kind in ("placebo", "catastrophe", "better"):
+        name = f"cut short: {kind}"
+        for rule in ("look", "p of all pairs", "evidence"):
+            found = chosen(cells, name, "accepted", rule)
+            yield _line(name, rule, found)
+            if kind == "placebo":
+                yield _worst(name, rule, list(_by_budget(found)), "no lower limit > .05",
+                             lambda cell: (cell.low or 0.0) <= ALPHA)  # fmt: skip
+        for budget in (0.3, 0.6, 0.9):
+            found = chosen(cells, name, "accepted", "look", budget=budget)
+            pairs = chosen(cells, name, "pairs of those planned", budget=budget)
+            had = sum(cell.value or 0.0 for cell in pairs) / len(pairs)
+            yield _line(f"{name}, budget for {budget:.0%}, {had:.0%} of the pairs", "look", found)
+
+
+def _by_budget(cells: Sequence[Cell]) -> Iterator[Cell]:
+    """The same, pooled over sizes, shapes and costs."""
+    for population in sorted({cell.where["population"] for cell in cells}):
+        for budget in sorted({cell.where["budget"] for cell in cells}):
+            where = {"population": population, "budget": budget}
+            some = [cell for cell in cells if all(cell.where[key] == value for key, value in where.items())]
+            value, low, high, n = pooled(some)
+            yield Cell(some[0].experiment, some[0].rule, where, some[0].what, n, value, low, high)

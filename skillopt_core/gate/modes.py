@@ -23,9 +23,11 @@ from skillopt_core.gate.table import (
     unmeasured,
     unusable,
 )
-from skillopt_core.protocols import Draws, Environment
+from skillopt_core.protocols import Draws, Environment, Exhausted
 from skillopt_core.types import Comparison, Outcome, Skill, Task, UnitScore, Verdict
 
+CUT: Final = "cut_short"
+"""Among a verdict's counts where the budget ended its comparison."""
 LOOK_FROM: Final = 30
 """Gate tasks from which a night also looks."""
 
@@ -39,10 +41,13 @@ class _Asked:
     candidate: Skill
     tasks: Sequence[Task]
     draws: Draws
+    keep_cut: bool = True
 
     def compare(self, repeats: int, stop: Callable[[Comparison], bool] = lambda _: False) -> Comparison:
         """Fresh pairs; a deterministic agent is asked once."""
-        return compare(self.environment, self.live, self.candidate, self.tasks, self.draws, repeats, stop)
+        return compare(
+            self.environment, self.live, self.candidate, self.tasks, self.draws, repeats, stop, keep_cut=self.keep_cut
+        )
 
     def repeats(self, wanted: int) -> int:
         """Repeats that say anything new."""
@@ -69,13 +74,15 @@ class OffGate:
 class StrictGate:
     """The rule of the published method: accept only if the held-out mean is strictly higher.
 
-    Close to a coin toss on small noisy sets; `p` says beside it what a look would have said.
+    Close to a coin toss on small noisy sets; `p` says beside it what a look would have said. `keep_cut`: the pairs that
+    are finished when the budget ends a comparison are judged; without it `Exhausted` is raised, for a run that goes on.
     """
 
     repeats: int = 3
     metric: Metric = HARD
     seed: int = 0
     evidence: Evidence = "replayed"
+    keep_cut: bool = False
 
     def __call__(
         self, environment: Environment, live: Skill, candidate: Skill, tasks: Sequence[Task], draws: Draws
@@ -84,7 +91,7 @@ class StrictGate:
         early = unmeasured(live, candidate, tasks, self.evidence)
         if early:
             return early
-        asked = _Asked(environment, live, candidate, tasks, draws)
+        asked = _Asked(environment, live, candidate, tasks, draws, self.keep_cut)
         comparison = asked.compare(asked.repeats(self.repeats))
         table = tabulate(comparison, self.metric)
         verdict = _measured(table, comparison, (), self.metric, self.evidence, environment)
@@ -102,7 +109,8 @@ class LookGate:
     """One look at a fixed set of tasks: `train` and benchmarks (gate.md, look).
 
     `alpha` is shared over the `planned` looks of one run. `protected` are tasks that must not break, beside those of
-    the gate's own that say so. `per_night` is how many new tasks a night brings, for the forecast.
+    the gate's own that say so. `per_night` is how many new tasks a night brings, for the forecast. `keep_cut` as in
+    `StrictGate`: the finished pairs then have the last look, at the last repeat's boundary.
     """
 
     alpha: float = 0.05
@@ -114,6 +122,7 @@ class LookGate:
     protected: tuple[Task, ...] = ()
     per_night: float | None = None
     evidence: Evidence = "replayed"
+    keep_cut: bool = False
 
     def __call__(
         self, environment: Environment, live: Skill, candidate: Skill, tasks: Sequence[Task], draws: Draws
@@ -123,7 +132,7 @@ class LookGate:
         if early:
             return early
         alpha = self.alpha / max(self.planned, 1)
-        asked = _Asked(environment, live, candidate, tasks, draws)
+        asked = _Asked(environment, live, candidate, tasks, draws, self.keep_cut)
         plan = boundaries(asked.repeats(self.repeats), alpha, early=self.early)
         short = least_units(plan.last) - len({unit_of(task) for task in tasks})
         if short > 0:
@@ -138,7 +147,8 @@ class LookGate:
     def _judge(self, verdict: Verdict, table: Table, plan: Boundaries, asked: _Asked) -> Verdict:
         p = sign_flip_p(table.ds, self.seed)
         verdict = replace(verdict, p=p)
-        if proven(table.ds, verdict.repeats, plan, self.seed) and table.won > -TINY:
+        done = len(plan.success) if verdict.counts.get(CUT) else verdict.repeats
+        if proven(table.ds, done, plan, self.seed) and table.won > -TINY:
             verdict = _answer(verdict, Outcome.ACCEPT, f"better: p = {p:.2g} at alpha = {verdict.alpha:.2g}")
             return _protected(verdict, asked, self.protected, self.repeats)
         if _better(verdict) and (verdict.e_reverse or 0.0) < HARM:
@@ -274,11 +284,13 @@ def _measured(
     evidence: Evidence,
     environment: Environment,
 ) -> Verdict:
-    noisy_once = comparison.repeats == 1 and not environment.deterministic
+    noisy_once = (comparison.planned or comparison.repeats) == 1 and not environment.deterministic
     verdict = report(table, prior, metric, evidence, NOISY_BETS if noisy_once else BETS)
     counts = dict(verdict.counts)
     if environment.deterministic:
         counts["cache_fault"] = 0.0
+    if comparison.cut:
+        counts[CUT] = 1.0
     return replace(verdict, deterministic=environment.deterministic, repeats=comparison.repeats, counts=counts)
 
 
@@ -305,7 +317,13 @@ def _protected(verdict: Verdict, asked: _Asked, named: Sequence[Task], repeats: 
     if repeats < 2 and not asked.environment.deterministic:
         why = "better, but one repeat of a noisy agent cannot protect what works"
         return _answer(verdict, Outcome.ABSTAIN, why, "two repeats or more")
-    found = protect(asked.environment, asked.live, asked.candidate, tasks, asked.draws, repeats)
+    try:
+        found = protect(asked.environment, asked.live, asked.candidate, tasks, asked.draws, repeats)
+    except Exhausted:
+        if not asked.keep_cut:
+            raise
+        why = "better, but the budget ended before what works was seen to go on working"
+        return _answer(verdict, Outcome.ABSTAIN, why, "a larger budget")
     counts = {**verdict.counts, "protected": float(len(tasks)), "protected_pairs": float(found.pairs)}
     verdict = replace(verdict, counts=counts)
     if found.broken:
@@ -330,9 +348,14 @@ def _not_better(verdict: Verdict, live: Skill, candidate: Skill) -> Verdict:
     return _answer(verdict, Outcome.REJECT, f"not better: mean difference {verdict.effect or 0.0:+.3f}")
 
 
+_CUT_SHORT: Final = "; the budget ended the comparison, these are the pairs that were finished"
+
+
 def _answer(verdict: Verdict, outcome: Outcome, why: str, needs: str = "") -> Verdict:
     if verdict.counts.get("cache_fault"):
         why += "; repeats are identical to the byte, which points to a cache"
+    if verdict.counts.get(CUT) and _CUT_SHORT not in why:
+        why += _CUT_SHORT
     return replace(verdict, outcome=outcome, why=why, needs=needs)
 
 

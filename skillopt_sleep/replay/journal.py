@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import takewhile
 
-from skillopt_core.protocols import Environment
+from skillopt_core.protocols import Environment, Exhausted
 from skillopt_core.types import Missing, Skill, Task, Trajectory
 from skillopt_sleep.domain.ledgers import AttemptKey, AttemptLedger
 
@@ -31,6 +32,8 @@ class Journal:
         self._comparison = comparison
         self._agent = agent
         self._batch = batch
+        self._done: list[tuple[str, str, int]] = []
+        self._counts = 0
 
     @property
     def deterministic(self) -> bool:
@@ -48,7 +51,16 @@ class Journal:
         size = self._batch or max(len(todo), 1)
         for start in range(0, len(todo), size):
             chosen = todo[start : start + size]
-            fresh = self._inner.attempt([tasks[i] for i in chosen], skill, [draws[i] for i in chosen])
+            drawn = [(tasks[i].id, skill.digest, draws[i]) for i in chosen]
+            try:
+                fresh = self._inner.attempt([tasks[i] for i in chosen], skill, [draws[i] for i in chosen])
+            except Exhausted as out:
+                out.doubtful = frozenset(self._done[self._counts :])
+                out.finished = _leading(answers, out.doubtful)
+                raise
+            if len(chosen) == size:  # what came before was no reason to end
+                self._counts = len(self._done)
+            self._done += drawn
             self._ledger.save(
                 [
                     (keys[i], answer.reason if isinstance(answer, Missing) else answer)
@@ -58,3 +70,27 @@ class Journal:
             for i, answer in zip(chosen, fresh, strict=True):
                 answers[i] = answer
         return [answer for answer in answers if answer is not None]
+
+
+class Passing:
+    """An `AttemptLedger` that lives as long as its object: for comparisons that nobody takes up again."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Trajectory] = {}
+
+    def known(self, keys: Sequence[AttemptKey]) -> Mapping[str, Trajectory]:
+        return {key.digest: self._kept[key.digest] for key in keys if key.digest in self._kept}
+
+    def save(self, rows: Sequence[tuple[AttemptKey, Trajectory | str]]) -> None:
+        self._kept |= {key.digest: answer for key, answer in rows if isinstance(answer, Trajectory)}
+
+
+def _leading(
+    answers: Sequence[Trajectory | Missing | None], doubtful: Collection[tuple[str, str, int]]
+) -> tuple[Trajectory | Missing, ...]:
+    """The first answers of a call that are there and count."""
+
+    def counts(answer: Trajectory | Missing | None) -> bool:
+        return isinstance(answer, Trajectory) and (answer.task, answer.skill, answer.draw) not in doubtful
+
+    return tuple(answer for answer in takewhile(counts, answers) if answer is not None)

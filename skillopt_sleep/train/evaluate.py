@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from skillopt_core.defaults import CountedDraws
 from skillopt_core.types import Outcome, Skill, Task, Verdict
+from skillopt_sleep.replay.journal import Journal, Passing
 from skillopt_sleep.train.agreement import Judge
 from skillopt_sleep.train.cast import Attempter
 from skillopt_sleep.train.judging import Judged
@@ -39,16 +40,19 @@ def evaluate(
     """Score the skill on all tasks, `recipe.repeats` times each; with `against`, how much better `skill` is than it.
 
     Pairs share their draws. `judge` says who judges by rubrics; of two skills it also compares the answers of each
-    pair. Raises `Exhausted`.
+    pair. Where the budget ends a comparison, its finished pairs are what it comes to; raises `Exhausted` where there
+    are none, or one skill is scored alone.
     """
     draws, metric, evidence = CountedDraws(recipe.seed), recipe.reward(), attempter.evidence
-    how = Judged(attempter.environment, by_model=bool(judge))
+    batch = None if attempter.simulated else attempter.batch or 1
+    kept = Journal(attempter.environment, Passing(), "eval", attempter.named, batch=batch)
+    how = Judged(kept, by_model=bool(judge))
     if against is None:
         verdict = scored(how, skill, tasks, draws, repeats=recipe.repeats, metric=metric, evidence=evidence)
     else:
         verdict = compared(
             how, against, skill, tasks, draws,
-            repeats=recipe.repeats, metric=metric, seed=recipe.seed, evidence=evidence,
+            repeats=recipe.repeats, metric=metric, seed=recipe.seed, evidence=evidence, keep_cut=True,
         )  # fmt: skip
     if not judge:
         return Row(attempter.name, verdict)

@@ -15,13 +15,13 @@ from skillopt_sleep.domain.reports import Evidence
 
 def compared(
     environment: Environment, a: Skill, b: Skill, tasks: Sequence[Task], draws: Draws, *,
-    repeats: int, metric: Metric = HARD, seed: int = 0, evidence: Evidence = "replayed",
+    repeats: int, metric: Metric = HARD, seed: int = 0, evidence: Evidence = "replayed", keep_cut: bool = False,
 ) -> Verdict:  # fmt: skip
     """`b` against `a` on fresh pairs of all tasks, every repeat run: means, effect, interval, p; no boundary is asked.
 
-    Raises `Exhausted`.
+    Raises `Exhausted`; with `keep_cut` only where no pair was finished.
     """
-    verdict = StrictGate(repeats, metric, seed, evidence)(environment, a, b, tasks, draws)
+    verdict = StrictGate(repeats, metric, seed, evidence, keep_cut)(environment, a, b, tasks, draws)
     return replace(verdict, e=None, e_reverse=None)
 
 

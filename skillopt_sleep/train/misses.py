@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from skillopt_core.asking import Complete
-from skillopt_core.protocols import Environment
+from skillopt_core.protocols import Environment, Exhausted
 from skillopt_core.types import Missing, Skill, Task, Trajectory
 from skillopt_sleep.train.lines import append_line, read_lines
 
@@ -60,7 +60,11 @@ class RememberedEnvironment:
 
     def attempt(self, tasks: Sequence[Task], skill: Skill, draws: Sequence[int]) -> Sequence[Trajectory | Missing]:
         def ask(wanted: Sequence[int]) -> Sequence[Trajectory | Missing]:
-            return self._inner.attempt([tasks[i] for i in wanted], skill, [draws[i] for i in wanted])
+            try:
+                return self._inner.attempt([tasks[i] for i in wanted], skill, [draws[i] for i in wanted])
+            except Exhausted as out:
+                out.finished = ()  # a run goes on: its comparisons are finished, not judged by what there is
+                raise
 
         return self._misses.through("attempt", len(tasks), ask)
 

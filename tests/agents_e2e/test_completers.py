@@ -111,7 +111,17 @@ def test_a_night_whose_rules_a_real_codex_phrases(tmp_path: Path, agents_under_t
     stage = Stage(Codex(), tmp_path, agents_under_test, {"said: ": [{"text": json.dumps(answer)}]})
     shutil.copytree(stage.home / ".codex", user_home / ".codex", dirs_exist_ok=True)
     before, state = files_of(user_home), tmp_path / "state"
-    argv = [sys.executable, "-m", "skillopt_sleep.cli", "run", "--json", "--optimizer-backend", "codex", "--home", str(state)]
+    argv = [
+        sys.executable,
+        "-m",
+        "skillopt_sleep.cli",
+        "run",
+        "--json",
+        "--optimizer-backend",
+        "codex",
+        "--home",
+        str(state),
+    ]
     with stage.box as box:
         done = box.run(argv, project, {**stage.environ, "HOME": str(user_home)}, PATIENCE)
         asked = box.requests()

@@ -432,6 +432,54 @@ def test_the_budget_ends_a_comparison_by_exhausted() -> None:
         StrictGate()(environment, LIVE, NEW, [*TASKS, *MANY], CountedDraws())
 
 
+@pytest.mark.parametrize(
+    "gate", [StrictGate(keep_cut=True), LookGate(keep_cut=True), EvidenceGate(), ProofGate(), ProofGate(look_from=10)]
+)
+def test_pairs_that_were_finished_when_the_budget_ended_are_judged_alone(gate: Gate) -> None:
+    environment = ScriptedEnvironment(EVERY, deterministic=False, limit=40)
+    verdict = gate(environment, LIVE, NEW, [*TASKS, *MANY], CountedDraws())
+    assert verdict.pairs == 16, "of the second block one arm alone could be paid for"
+    assert {unit.unit for unit in verdict.units} == {task.id for task in [*TASKS, *MANY][:16]}
+    assert verdict.counts["cut_short"] == 1.0
+    assert verdict.coverage == 1.0
+    assert "the budget ended the comparison" in verdict.why
+
+
+@pytest.mark.parametrize("gate", [StrictGate(keep_cut=True), LookGate(keep_cut=True), EvidenceGate(), ProofGate()])
+def test_without_one_finished_pair_the_budgets_end_is_the_answer(gate: Gate) -> None:
+    with pytest.raises(Exhausted):
+        gate(ScriptedEnvironment(EVERY, limit=20), LIVE, NEW, TASKS, CountedDraws())
+
+
+def test_a_look_that_the_budget_ends_is_the_last_look() -> None:
+    won = better_on("t0", "t1", "t2", "t3", "t4")  # p = 1/32: enough at the end, too little after one of three repeats
+    whole = LookGate(early=True)(ScriptedEnvironment(won, deterministic=False, limit=24), LIVE, NEW, TASKS[:5], draws())
+    assert whole.outcome is Outcome.ACCEPT
+    cut = LookGate(keep_cut=True)(
+        ScriptedEnvironment(won, deterministic=False, limit=14), LIVE, NEW, TASKS[:5], draws()
+    )
+    assert (cut.outcome, cut.repeats, cut.p) == (Outcome.ACCEPT, 1, 1 / 32)
+    early = LookGate()(ScriptedEnvironment(won, deterministic=False), LIVE, NEW, TASKS[:5], draws())
+    assert early.repeats > 1, "after one repeat alone it is not believed"
+
+
+def test_bets_are_those_of_the_planned_repeats_wherever_the_budget_ended() -> None:
+    cut = EvidenceGate()(ScriptedEnvironment(EVERY, deterministic=False, limit=40), LIVE, NEW, [*TASKS, *MANY], draws())
+    assert (cut.repeats, cut.bets) == (1, asked(EvidenceGate(), EVERY, TASKS).bets)
+
+
+def test_what_works_is_not_protected_by_a_budget_that_is_out() -> None:
+    guarded = [replace(task, protected=True) for task in TASKS]
+    environment = ScriptedEnvironment(EVERY, limit=24)
+    verdict = EvidenceGate()(environment, LIVE, NEW, guarded, draws())
+    assert verdict.outcome is Outcome.ABSTAIN
+    assert "the budget ended before" in verdict.why
+
+
+def draws() -> CountedDraws:
+    return CountedDraws()
+
+
 def test_shifted_answers_are_refused() -> None:
     class Shifted(ScriptedEnvironment):
         def attempt(self, tasks, skill, draws):  # type: ignore[no-untyped-def]

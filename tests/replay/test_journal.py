@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from skillopt_core.defaults import CountedDraws
+from skillopt_core.gate.pairing import compare
 from skillopt_core.protocols import Exhausted
 from skillopt_core.scripted import ScriptedEnvironment
 from skillopt_core.types import Missing, Score, Skill, Task, Trajectory
@@ -100,6 +102,70 @@ def test_what_was_done_before_the_budget_was_out_is_kept() -> None:
     inner.limit = None
     assert len(Journal(inner, book, "c", AGENT, batch=2).attempt(tasks(7), LIVE, [1] * 7)) == 7
     assert len(inner.asked) == 7
+
+
+def test_what_was_attempted_since_the_budget_last_had_enough_for_a_whole_batch_is_doubtful() -> None:
+    inner, book = ScriptedEnvironment(well, limit=6), Book()
+    with pytest.raises(Exhausted) as out:
+        Journal(inner, book, "c", AGENT, batch=2).attempt(tasks(9), LIVE, [1] * 9)
+    assert [answer.task for answer in out.value.finished if isinstance(answer, Trajectory)] == ["t0", "t1", "t2", "t3"]
+    assert out.value.doubtful == {("t4", LIVE.digest, 1), ("t5", LIVE.digest, 1)}
+    journal = Journal(ScriptedEnvironment(well, limit=3), Book(), "c", AGENT, batch=2)
+    journal.attempt(tasks(3), LIVE, [1] * 3)
+    with pytest.raises(Exhausted) as out:
+        journal.attempt(tasks(3), CANDIDATE, [1] * 3)
+    assert out.value.finished == ()
+    assert out.value.doubtful == {("t0", LIVE.digest, 1), ("t1", LIVE.digest, 1), ("t2", LIVE.digest, 1)}
+
+
+class Paid:
+    """Attempts that cost by table, out of a budget: as much is set aside as the dearest one so far, and a quarter."""
+
+    deterministic = False
+
+    def __init__(self, costs: Mapping[tuple[str, str, int], int], budget: int) -> None:
+        self.costs = costs
+        self.left = float(budget)
+        self.dearest = 0
+
+    def attempt(self, tasks: Sequence[Task], skill: Skill, draws: Sequence[int]) -> Sequence[Trajectory]:
+        if 1.25 * self.dearest * len(tasks) > self.left:
+            raise Exhausted("out")
+        for task, draw in zip(tasks, draws, strict=True):
+            cost = self.costs[task.id, skill.digest, draw]
+            self.left, self.dearest = self.left - cost, max(self.dearest, cost)
+        return [Trajectory(task.id, draw, skill.digest, Score(1, 1)) for task, draw in zip(tasks, draws, strict=True)]
+
+
+A_PAIR = st.tuples(st.integers(1, 9), st.integers(1, 9))
+
+
+@settings(max_examples=300)
+@given(st.lists(st.tuples(A_PAIR, A_PAIR), min_size=3, max_size=9), st.integers(8, 120))
+def test_which_pairs_are_finished_does_not_depend_on_which_arm_an_outcome_fell_to(
+    costs: list[tuple[tuple[int, int], tuple[int, int]]], budget: int
+) -> None:
+    """The ground on which pairs are judged that the budget ended: swap any that counts, and the same ones count."""
+    table = {
+        (task.id, skill.digest, draw): cost[draw][arm]
+        for task, cost in zip(tasks(len(costs)), costs, strict=True)
+        for draw in (0, 1)
+        for arm, skill in enumerate((LIVE, CANDIDATE))
+    }
+    kept = finished(table, budget, len(costs))
+    for task, draw in kept:
+        live, new = (task, LIVE.digest, draw), (task, CANDIDATE.digest, draw)
+        swapped = table | {live: table[new], new: table[live]}
+        assert finished(swapped, budget, len(costs)) == kept
+
+
+def finished(costs: Mapping[tuple[str, str, int], int], budget: int, n: int) -> set[tuple[str, int]]:
+    journal = Journal(Paid(costs, budget), Book(), "c", AGENT, batch=2)
+    try:
+        found = compare(journal, LIVE, CANDIDATE, tasks(n), CountedDraws(), 2, block=4, keep_cut=True)
+    except Exhausted:
+        return set()
+    return {(pair.task.id, pair.draw) for pair in found.pairs} if found.cut else set()
 
 
 def test_a_free_agent_is_stored_in_one_transaction_and_a_paid_one_in_small_ones() -> None:
