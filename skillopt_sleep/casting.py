@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from skillopt_core.critic import ModelCritic
 from skillopt_core.types import Skill, Task
 from skillopt_sleep.agents.answering import AnsweringAgent
-from skillopt_sleep.agents.chat import ChatAgent, ChatSettings
+from skillopt_sleep.agents.chat import ChatAgent
 from skillopt_sleep.agents.native import LINES, NativeAgent, beside_digest, folder_of
 from skillopt_sleep.agents.others import further_agents
 from skillopt_sleep.agents.simulated import SimulatedAgent
@@ -28,11 +28,12 @@ from skillopt_sleep.critics.simulated import Quality, SimulatedCritic
 from skillopt_sleep.domain.health import thresholds
 from skillopt_sleep.errors import ConfigError, UsageError
 from skillopt_sleep.log import one_line
-from skillopt_sleep.models.choice import RECORDED
-from skillopt_sleep.models.local import LocalModel
+from skillopt_sleep.models.choice import LOCAL, RECORDED
 from skillopt_sleep.models.making import HANDOFF
+from skillopt_sleep.paths import Home
 from skillopt_sleep.playing import native, runs, search_path, the_walls
 from skillopt_sleep.replay.workspace import Start, has_commit, lay_out
+from skillopt_sleep.talking import paid_talker, talker
 from skillopt_sleep.train.cast import Attempter, Cast
 from skillopt_sleep.train.judging import Judging
 from skillopt_sleep.train.loading import Judges
@@ -43,58 +44,39 @@ from skillopt_sleep.world import LocalWorld
 
 if TYPE_CHECKING:
     from skillopt_core.protocols import Critic
-    from skillopt_sleep.budget import Budget
     from skillopt_sleep.config import Config
     from skillopt_sleep.store.engine import Store
     from skillopt_sleep.train.recipe import Recipe
     from skillopt_sleep.train.runfolder import RunFolder
 
 SIMULATED = "simulated"
-LOCAL = "local"
 OFFERED = frozenset({Need.TOOLS})
 """What the simulated agent has beside words: calls of tools; no folder and no judge."""
 
 
-def attempter(config: Config, recipe: Recipe, skills: Iterable[Path] = (), hidden: Iterable[Path] = ()) -> Attempter:
-    """Who attempts tasks of one's own. Raises `ConfigError` where nobody is named who could.
+def attempter(
+    config: Config, recipe: Recipe, skills: Iterable[Path] = (), hidden: Iterable[Path] = (), *, home: Home
+) -> Attempter:
+    """Who attempts tasks of one's own. Raises `ConfigError` where nobody is named who could, and what the models raise.
 
     `skills` are the files of the skills in question, the trained one first: what stands beside them may come along.
-    `hidden` is what no agent may see: `UsageError` where it would come along.
+    `hidden` is what no agent may see: `UsageError` where it would come along. `home` is ours: pulled models are there.
     """
     models = config.models
     backend = models.target_backend or models.backend
     if backend.startswith(PLUGIN):
         return _brought(backend.removeprefix(PLUGIN), models.target, recipe.seed)
-    if backend == LOCAL:
-        return _local(models.target, recipe.seed)
     if backend in LINES:
         return _native(config, backend, tuple(skills), tuple(hidden))
     if backend != SIMULATED:
-        raise ConfigError(
-            f"nobody attempts tasks with the backend {backend!r} yet",
-            where="models.target_backend" if models.target_backend else "models.backend",
-            remedy=f"Take --backend simulated, local, {', '.join(LINES)} or a plugin",
-        )
+        return talker(config, recipe, home, _lay_out)
     if models.target is not None:
-        remedy = "Leave it out, or take --backend local, claude, codex or copilot"
+        remedy = "Leave it out, or name who attempts with it: --target-backend openai, local, claude, …"
         raise UsageError("the simulated agent has no model", where="models.target", remedy=remedy)
     judging = Judging()
     agent = SimulatedAgent(judging, seed=recipe.seed, obedience=recipe.simulated_obedience)
     settings = f"seed {recipe.seed}, obedience {recipe.simulated_obedience:g}"
     return Attempter(agent, {"name": SIMULATED, "version": "1", "settings": settings}, "simulated", judging=judging)
-
-
-def _local(model: str | None, seed: int) -> Attempter:
-    """An open model that answers each prompt once, in words. Raises `UsageError` where none is named, `ModelError`."""
-    if model is None:
-        remedy = "Use --target-model FILE (GGUF), or set it in sleep.toml"
-        raise UsageError(f"no target model is named for the backend {LOCAL}", where="models.target", remedy=remedy)
-    asked, file = ChatSettings(seed=seed), Path(model).expanduser()
-    opened = LocalModel(file)
-    settings = f"{file.stat().st_size} bytes, temperature {asked.temperature:g}, {asked.max_output} tokens, seed {seed}"
-    named = {"name": "chat", "version": "1", "model": opened.model, "settings": settings}
-    judging = Judging()
-    return Attempter(ChatAgent(opened, judging, asked), named, offers=frozenset(), judging=judging)
 
 
 def _native(config: Config, backend: str, skills: tuple[Path, ...], hidden: tuple[Path, ...]) -> Attempter:
@@ -119,12 +101,19 @@ def _native(config: Config, backend: str, skills: tuple[Path, ...], hidden: tupl
     )
 
 
-def _paid(player: Attempter, budget: Budget) -> Attempter:
+def costs(player: Attempter) -> bool:
+    """Whether attempts are paid for from a budget."""
+    return isinstance(player.environment, (NativeAgent, ChatAgent))
+
+
+def paid(player: Attempter, world: LocalWorld, run: str) -> Attempter:
     """The same, paid for out of the budget of the run where its attempts cost anything."""
     environment = player.environment
-    return (
-        replace(player, environment=environment.paid_from(budget)) if isinstance(environment, NativeAgent) else player
-    )
+    if isinstance(environment, NativeAgent):
+        return replace(player, environment=environment.paid_from(world.budget(run)))
+    if isinstance(environment, ChatAgent):
+        return paid_talker(player, environment, world, run)
+    return player
 
 
 def _lay_out(task: Task, folder: Path) -> None:
@@ -222,25 +211,27 @@ def cast(
     entities = own_entities([task.prompt for task in known], skill.text)
     grounds = Grounds(literals=frozenset(secrets), entities=entities)
     screen = StrictScreen(grounds, is_secret=lambda text: world.redactor.redact(text) != text)
+    player = paid(player or attempter(world.config, recipe, home=world.home), world, run)
     budget = world.budget(run)
-    player = player or attempter(world.config, recipe)
     return Cast(
-        _paid(player, budget), critic, screen, editor(world, recipe), budget, thresholds(world.config.health),
+        player, critic, screen, editor(world, recipe), budget, thresholds(world.config.health),
         judge(world, run, folder.store, recipe, known, player),
     )  # fmt: skip
 
 
-def judges(offered: frozenset[Need] = OFFERED, config: Config | None = None) -> tuple[Judges, tuple[str, ...]]:
-    """How tasks can be judged where an agent offers so much, and what is wrong with plugins that are left out.
+def judges(players: Iterable[Attempter] = (), config: Config | None = None) -> tuple[Judges, tuple[str, ...]]:
+    """How tasks can be judged whoever of these attempts, and what is wrong with plugins that are left out.
 
     By rubrics where the configuration names a judge: none is taken that was not named.
     """
+    kinds, found, known = further_kinds(), scorers(), list(players)
+    said = tuple(str(bad) for bad in (*kinds.bad, *found.bad))
+    offered = frozenset.intersection(*(player.offers for player in known)) if known else OFFERED
     if config is not None and (config.models.judge_backend or config.models.judge):
         offered |= {Need.JUDGE}
-    kinds, found = further_kinds(), scorers()
-    said = tuple(str(bad) for bad in (*kinds.bad, *found.bad))
+    remedy = next((player.remedy for player in known if player.remedy), "")
     here = partial(has_commit, _at_hand(), path=search_path())
-    return Judges(kinds={**BUILT_IN, **kinds.found}, scorers=found.found, offered=offered, has_commit=here), said
+    return Judges({**BUILT_IN, **kinds.found}, found.found, offered, here, remedy), said
 
 
 def _edits_simulated(config: Config) -> bool:

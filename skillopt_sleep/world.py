@@ -342,10 +342,13 @@ class LocalWorld:
         """
         completer = completer_of(self.part(role), self.home, self.environ, self._command_lines())
         if completer is not None:
-            host = completer.where
-            own = {completer.model: FREE, **self._prices} if host == THIS_MACHINE else self._prices
-            self._prices |= prices_of([(completer.model, host)], own)
+            self.priced(completer.model, completer.where)
         return completer
+
+    def priced(self, model: str, host: str) -> None:
+        """From now on the price of this model is known, if there is one."""
+        own = {model: FREE, **self._prices} if host == THIS_MACHINE else self._prices
+        self._prices |= prices_of([(model, host)], own)
 
     def _command_lines(self) -> Mapping[str, Callable[[Part], Completer]]:
         """The agents' command lines, by name. The login is the person's own, whatever transcripts are read."""

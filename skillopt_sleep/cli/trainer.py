@@ -9,21 +9,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
-from skillopt_core.protocols import Exhausted
+from skillopt_core.protocols import Environment, Exhausted
 from skillopt_core.types import Outcome, Skill
 from skillopt_sleep import casting
 from skillopt_sleep.cli.common import Call
 from skillopt_sleep.cli.making import configured, make_world, the_store
 from skillopt_sleep.cli.night import Shown
 from skillopt_sleep.clock import SystemClock
-from skillopt_sleep.domain.answers import Need
 from skillopt_sleep.errors import BudgetTooSmall, NeedsPerson, SleepError, UsageError
 from skillopt_sleep.log import open_log
 from skillopt_sleep.review import words
+from skillopt_sleep.review.documents import Json
 from skillopt_sleep.train import Training, train
 from skillopt_sleep.train import recipe as recipes
 from skillopt_sleep.train.documents import eval_document, train_document
+from skillopt_sleep.train.environments import afforded
 from skillopt_sleep.train.evaluate import Row, evaluate
 from skillopt_sleep.train.loading import load, warnings_of
 from skillopt_sleep.train.recipe import Recipe
@@ -34,6 +36,7 @@ from skillopt_sleep.world import LocalWorld, Silence
 
 if TYPE_CHECKING:
     from skillopt_sleep.config import Config
+    from skillopt_sleep.paths import Home
     from skillopt_sleep.train.cast import Attempter
     from skillopt_sleep.train.rows import LoadedTask
 
@@ -55,20 +58,22 @@ class Chosen:
         base = recipes.configured(config.gate, config.reward)
         return recipes.resolve(self.recipe, self.settings, self.recipe_options, base)
 
-    def player(self, config: Config, recipe: Recipe, out: Path, against: Path | None = None) -> Attempter:
+    def player(
+        self, config: Config, recipe: Recipe, home: Home, out: Path | None = None, against: Path | None = None
+    ) -> Attempter:
         """Who attempts. Raises `UsageError` where what comes along with a skill would show an agent the checks."""
-        skills = [self.skill, *filter(None, [against])]
-        return casting.attempter(config, recipe, skills, hidden=filter(None, [self.tasks, self.audit, out]))
+        skills, hidden = filter(None, [self.skill, against]), filter(None, [self.tasks, self.audit, out or home.root])
+        return casting.attempter(config, recipe, skills, hidden, home=home)
 
 
 def train_skill(call: Call, chosen: Chosen, out: Path | None) -> None:
     """One training run from start to exit code. Raises `BudgetTooSmall`, `NeedsPerson`, …"""
     config = configured(call, chosen.options)
     recipe, skill = chosen.resolved(config), read_skill(chosen.skill)
-    player = chosen.player(config, recipe, out or call.home.root)  # nothing is made where nobody could attempt
+    player = chosen.player(config, recipe, call.home, out)  # nothing is made where nobody could attempt
     if player.open:
         call.view.warn(player.open)
-    tasks = _loaded(call, chosen, recipe, player.offers, config)
+    tasks = _loaded(call, chosen, recipe, player, config)
     clock = SystemClock()
     with the_store(call) as store, open_log(call.home, scrub=None):
         with call.view.progress("training") as step:
@@ -91,12 +96,12 @@ def train_skill(call: Call, chosen: Chosen, out: Path | None) -> None:
 
 
 def score_skill(call: Call, chosen: Chosen, against: Path | None, models: Sequence[str | None]) -> None:
-    """`eval`: one row a target."""
+    """`eval`: one row a target, all paid for from one budget."""
     config = configured(call, chosen.options)
     recipe, skill = chosen.resolved(config), read_skill(chosen.skill)
     other = read_skill(against) if against is not None else None
-    players = [chosen.player(_with_target(call, chosen, model), recipe, call.home.root, against) for model in models]
-    judges, said = casting.judges(frozenset.intersection(*(player.offers for player in players)), config)
+    players = [chosen.player(_with_target(call, chosen, one), recipe, call.home, against=against) for one in models]
+    judges, said = casting.judges(players, config)
     loaded = load(chosen.tasks, judges)
     for line in (
         *dict.fromkeys(player.open for player in players if player.open),
@@ -107,43 +112,67 @@ def score_skill(call: Call, chosen: Chosen, against: Path | None, models: Sequen
         call.view.warn(line)
     units = {task.id: unit for unit, group in twins(loaded).items() for task in group}
     every = [task.as_task(units[task.id]) for task in loaded]
-    rows = []
-    with _judge(call, chosen, config, recipe, loaded, players) as judge, call.view.progress("eval") as step:
+    rows: list[Row] = []
+    problem: SleepError | None = None
+    with _purse(call, chosen, config, recipe, loaded, players) as purse, call.view.progress("eval") as step:
         for number, player in enumerate(players):
             step(f"{player.name}: {len(every)} tasks × {recipe.repeats}", number, len(players))
             try:
-                rows.append(evaluate(skill, other, every, recipe, player, judge))
+                rows.append(evaluate(skill, other, every, recipe, player, purse.environment(player), purse.judge))
             except Exhausted as error:
-                raise BudgetTooSmall(str(error), remedy="Give it more tokens, or no limit") from None
-    document = eval_document(rows, simulated=players[0].simulated)
-    failed = next((row for row in rows if row.failed), None)
-    problem = NeedsPerson("too few attempts came back", where=failed.target, remedy="Try again") if failed else None
+                problem = BudgetTooSmall(str(error), where=player.name, remedy="Give it more, or no limit")
+                break
+        budget = purse.spent()
+    document = eval_document(rows, budget, simulated=players[0].simulated)
+    if problem is None and (failed := next((row for row in rows if row.failed), None)):
+        problem = NeedsPerson("too few attempts came back", where=failed.target, remedy="Try again")
     if problem is not None and call.as_json:
         raise problem.beside(document)
-    _show_rows(call, rows, document)
+    if rows:
+        _show_rows(call, rows, document)
     if problem is not None:
         raise problem
 
 
+@dataclass(frozen=True)
+class _Purse:
+    """Who pays in an `eval`; nobody where nothing costs anything. `judge` is who judges by rubrics, "" for none."""
+
+    world: LocalWorld | None = None
+    run: str = ""
+    judge: str = ""
+
+    def environment(self, player: Attempter) -> Environment:
+        """Who attempts, paid for."""
+        if self.world is None:
+            return player.environment
+        return afforded(casting.paid(player, self.world, self.run), self.world.budget(self.run))
+
+    def spent(self) -> Json | None:
+        """The `budget` object of cli.md; None where nothing could cost anything."""
+        return None if self.world is None else self.world.budget(self.run).as_json()
+
+
 @contextmanager
-def _judge(
+def _purse(
     call: Call,
     chosen: Chosen,
     config: Config,
     recipe: Recipe,
     tasks: Sequence[LoadedTask],
     players: Sequence[Attempter],
-) -> Iterator[str]:
-    """Who judges by rubrics, seated for all players, "" where no task has one; nothing is opened then.
+) -> Iterator[_Purse]:
+    """Who pays for this `eval`, its judge seated. What is spent counts in the month's limits, so the store is opened.
 
-    Its judgements and what they cost are kept in the store, as those of a run of its own.
+    Judgements are kept there too, as those of a run of its own.
     """
-    if not casting.wants_judge(tasks):
-        yield ""
+    if not casting.wants_judge(tasks) and not any(map(casting.costs, players)):
+        yield _Purse()
         return
     with the_store(call) as store, open_log(call.home, scrub=None):
         world = make_world(call, config, store, Silence(), loose=(chosen.tasks,))
-        yield casting.judge(world, f"e-{world.clock.now_ms():x}", store, recipe, tasks, *players)
+        run = f"e-{uuid4().hex[:10]}"
+        yield _Purse(world, run, casting.judge(world, run, store, recipe, tasks, *players))
 
 
 def what_it_wants(training: Training) -> SleepError | None:
@@ -162,9 +191,9 @@ def what_it_wants(training: Training) -> SleepError | None:
     return None
 
 
-def _loaded(call: Call, chosen: Chosen, recipe: Recipe, offered: frozenset[Need], config: Config) -> Tasks:
-    """The tasks in their splits, for an agent that offers so much; what is weak about them is said."""
-    judges, said = casting.judges(offered, config)
+def _loaded(call: Call, chosen: Chosen, recipe: Recipe, player: Attempter, config: Config) -> Tasks:
+    """The tasks in their splits, for whoever attempts them; what is weak about them is said."""
+    judges, said = casting.judges([player], config)
     loaded = load(chosen.tasks, judges)
     audit = load(chosen.audit, judges) if chosen.audit is not None else ()
     tasks = split(loaded, seed=recipe.seed, ratio=recipe.split, audit=audit, repeats=recipe.repeats, alpha=recipe.alpha)
@@ -272,8 +301,17 @@ def _show_rows(call: Call, rows: Sequence[Row], document: Mapping[str, object]) 
     for row in rows:
         for said in filter(None, (row.judge and row.judge.said(), row.preferred and row.preferred.said())):
             view.note(f"{row.target}: {said}")
+    if isinstance(budget := document["budget"], dict):
+        view.note(_bill(budget))
     if document["evidence"] == "simulated":
         view.note("Simulated: the agent is a program that obeys what the skill's text orders.")
+
+
+def _bill(budget: Mapping[str, Mapping[str, Any]]) -> str:
+    """What it took, in a line."""
+    tokens, calls, usd = budget["tokens"], budget["calls"]["spent"], budget["usd"]["spent"]
+    about = "" if tokens["exact"] else "about "
+    return f"{about}{tokens['spent']:,} tokens in {calls:,} calls" + ("" if usd is None else f", {usd:.4f} USD")
 
 
 def _cells(row: Row, *, pairs: bool) -> tuple[object, ...]:

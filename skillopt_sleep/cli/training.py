@@ -17,11 +17,16 @@ Settings = Annotated[list[str] | None, typer.Option("--set", help="One key of th
 Backend = Annotated[
     str | None,
     typer.Option(
-        help="simulated, local, claude, codex, copilot, plugin:NAME; for who edits also anthropic, openai, ….",
+        help="simulated, anthropic, openai, azure, deepseek, minimax, ollama, vllm, lmstudio, local, claude, codex, "
+        "copilot, plugin:NAME.",
         metavar="B",
     ),
 ]
-
+TargetUrl = Annotated[str | None, typer.Option(help="Address of who attempts.", metavar="URL")]
+TargetKey = Annotated[
+    str | None, typer.Option(help="Where the key of who attempts is: a variable or a file.", metavar="NAME")
+]
+TargetEffort = Annotated[str | None, typer.Option(help="How hard who attempts should think.", metavar="E")]
 JudgeBackend = Annotated[str | None, typer.Option(help="Backend that judges by rubrics.", metavar="B")]
 JudgeModel = Annotated[str | None, typer.Option(help="Model that judges by rubrics.", metavar="M")]
 JudgeAddress = Annotated[str | None, typer.Option(help="Address of who judges.", metavar="URL")]
@@ -38,6 +43,9 @@ KEYS = {
     "optimizer_backend": "models.optimizer_backend",
     "optimizer_model": "models.optimizer",
     "target_model": "models.target",
+    "target_base_url": "models.target_base_url",
+    "target_key": "models.target_key",
+    "target_effort": "models.target_effort",
     "optimizer_base_url": "models.optimizer_base_url",
     "optimizer_key": "models.optimizer_key",
     "optimizer_effort": "models.optimizer_effort",
@@ -109,6 +117,9 @@ def train(
         str | None, typer.Option(help="Where the key of who edits is: a variable or a file.", metavar="NAME")
     ] = None,
     optimizer_effort: Annotated[str | None, typer.Option(help="How hard who edits should think.", metavar="E")] = None,
+    target_base_url: TargetUrl = None,
+    target_key: TargetKey = None,
+    target_effort: TargetEffort = None,
     judge_backend: JudgeBackend = None,
     judge_model: JudgeModel = None,
     judge_base_url: JudgeAddress = None,
@@ -142,6 +153,9 @@ def evaluate(
     seed: Annotated[int | None, typer.Option(help="Seed of the draws.", metavar="S")] = None,
     backend: Backend = None,
     target_backend: Annotated[str | None, typer.Option(help="Backend that attempts.", metavar="B")] = None,
+    target_base_url: TargetUrl = None,
+    target_key: TargetKey = None,
+    target_effort: TargetEffort = None,
     judge_backend: JudgeBackend = None,
     judge_model: JudgeModel = None,
     judge_base_url: JudgeAddress = None,

@@ -211,6 +211,9 @@ class Agents(Section):
         description="Whether their model answers the same question the same way (a scripted one, temperature 0): then "
         "one pair of attempts a task is enough.",
     )
+    turns: Annotated[int, Field(ge=1, le=200)] = Field(
+        default=20, description="Answers of a chat model that may call tools; then comes its last one."
+    )
 
 
 class Budget(Section):

@@ -90,6 +90,12 @@ class Models(Section):
     judge_effort: Effort | None = Field(
         default=None, description="How hard who judges should think.", examples=["medium"]
     )
+    target_temperature: Annotated[float, Field(ge=0, le=2)] | None = Field(
+        default=None,
+        description="Temperature of attempts by a chat model, if not the provider's own (some models refuse any); 0: "
+        "deterministic.",
+        examples=[0.7],
+    )
     anthropic_base_url: Word | None = Field(
         default=None, description="Address of the Messages API, if another.", examples=["http://127.0.0.1:8080"]
     )

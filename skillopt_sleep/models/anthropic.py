@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from skillopt_sleep.budget import Usage
 from skillopt_sleep.errors import ConfigError, NotSignedIn
 from skillopt_sleep.models.base import CallFailed, Reply, host_of
+from skillopt_sleep.models.conversing import Conversation, Said, Sampling, ToolCall, arguments_of, written
 from skillopt_sleep.models.keys import find_key
 from skillopt_sleep.models.wire import by_status, enveloped, lost, whole, without_key
 from skillopt_sleep.redact import Redacted
@@ -61,16 +62,22 @@ class AnthropicCompleter:
             self._client.auth_token = None  # the environment's token is another's
         self.where = host_of(str(self._client.base_url))
 
+    functions: Final = True
+
     def complete(self, prompt: Redacted, max_output: int) -> Reply:
         """One user message, one answer. Raises `CallFailed`, `NotSignedIn`, `ModelError`."""
+        return self._asked(max_output, {"messages": [{"role": "user", "content": prompt}]})
+
+    def converse(self, asked: Conversation, sampling: Sampling) -> Said:
+        """The next answer of a conversation. Raises as `complete`."""
+        return self._asked(sampling.max_output, _conversation(asked, sampling.temperature))
+
+    def _asked(self, max_output: int, body: Mapping[str, Any]) -> Said:
         import anthropic
 
         try:
             message = self._client.messages.create(
-                model=self.model,
-                max_tokens=max_output,
-                messages=[{"role": "user", "content": prompt}],
-                extra_body=self._body,
+                model=self.model, max_tokens=max_output, extra_body=self._body, **body
             )
         except anthropic.APIStatusError as error:
             raise by_status(
@@ -89,14 +96,42 @@ class AnthropicCompleter:
         return without_key(_reply(message), self._key)
 
 
-def _reply(message: anthropic.types.Message) -> Reply:
+def _conversation(asked: Conversation, temperature: float | None) -> dict[str, Any]:
+    """What of a request says what is talked about."""
+    body: dict[str, Any] = {"messages": [{"role": "user", "content": asked.request}]}
+    for turn in asked.turns:
+        results = [
+            {"type": "tool_result", "tool_use_id": one.call.id, "content": one.text, "is_error": one.failed}
+            for one in turn.results
+        ]
+        body["messages"] += [
+            {"role": "assistant", "content": turn.said.message},
+            {"role": "user", "content": results or turn.text},
+        ]
+    if asked.system.strip():
+        body["system"] = asked.system
+    if asked.tools:
+        body["tools"] = [
+            {"name": one.name, "description": one.description, "input_schema": one.parameters} for one in asked.tools
+        ]
+        body["tool_choice"] = {"type": "none" if asked.closed else "auto"}
+    return body if temperature is None else body | {"temperature": temperature}
+
+
+def _reply(message: anthropic.types.Message) -> Said:
     """The SDK checks no shape: what answers may be anything that speaks HTTP."""
     try:
         text = "".join(block.text for block in message.content if block.type == "text")
+        calls = tuple(
+            ToolCall(str(block.id), str(block.name), arguments_of(block.input))
+            for block in message.content
+            if block.type == "tool_use"
+        )
         stopped = message.stop_reason
-        return Reply(
+        return Said(
             text, _usage(message.usage), truncated=stopped in _CUT, model=str(message.model),
-            refused=stopped == "refusal",
+            refused=stopped == "refusal", written=written(text, calls), calls=calls,
+            message=[block.to_dict() for block in message.content],
         )  # fmt: skip
     except (AttributeError, TypeError) as error:
         raise CallFailed("the answer had another shape than that of Messages", "all") from error

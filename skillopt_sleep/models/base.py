@@ -6,7 +6,8 @@ import hashlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol, runtime_checkable
+from threading import Lock
+from typing import Final, Literal, Protocol, TypeVar, runtime_checkable
 from urllib.parse import urlsplit
 
 from skillopt_core.asking import schema_of
@@ -26,6 +27,8 @@ LONGEST_TOKEN: Final = 32
 """Characters of one token, at most, on the average of an answer: what is longer was not made within the limit."""
 
 Cost = Literal["none", "prompt", "all"]
+R = TypeVar("R", bound="Reply")
+K = TypeVar("K")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +80,94 @@ class Constrained(Protocol):
     def complete_as(self, prompt: Redacted, max_output: int, schema: Schema) -> Reply: ...
 
 
+class Paying:
+    """One role's calls to one model: set aside, made in the provider's pool, settled, tried a second time at most.
+
+    Thread-safe. The very first call goes alone: a request that is refused (`ModelError`) then ends the work before
+    anything is spent. Once a call was answered, a refusal of another one is that prompt's own, and a failed call; a
+    refused key ends the work at any time.
+    """
+
+    def __init__(self, budget: Budget, pool: Pool, *, role: str, model: str, sleep: Callable[[float], None]) -> None:
+        self.pool = pool
+        self._budget = budget
+        self._role = role
+        self._model = model
+        self._sleep = sleep
+        self._first = Lock()
+        self._begun = self._answered = False
+        self._refused: ModelError | None = None
+
+    def call(self, prompt: str, max_output: int, ask: Callable[[], R], keep: Callable[[R], K]) -> K:
+        """What `keep` makes of the answer to a prompt, which is all that `ask` sends.
+
+        An answer is kept before it is settled: who is killed in between does not pay twice. Raises `CallFailed`,
+        `ModelError`, and `Exhausted` before a try that the budget cannot cover.
+        """
+        if not self._begun:
+            with self._first:
+                if not self._begun:
+                    try:
+                        return self._called(prompt, max_output, ask, keep)
+                    finally:
+                        self._begun = True
+        return self._called(prompt, max_output, ask, keep)
+
+    def _called(self, prompt: str, max_output: int, ask: Callable[[], R], keep: Callable[[R], K]) -> K:
+        """Each try is paid for by itself."""
+        for tries in range(1, TRIES + 1):
+            try:
+                with self.pool.slot() as slot:
+                    return self._tried(slot, prompt, max_output, ask, keep, again=tries > 1)
+            except CallFailed as failed:
+                if failed.pause is None or tries == TRIES:
+                    raise
+                self._sleep(min(failed.pause, LONGEST_PAUSE_S))
+        raise AssertionError
+
+    def _tried(
+        self, slot: Slot, prompt: str, max_output: int, ask: Callable[[], R], keep: Callable[[R], K], *, again: bool
+    ) -> K:
+        if self._refused is not None:
+            raise self._refused
+        if self.pool.stopping:
+            raise CallFailed("it was stopped", "none")
+        held = self._budget.reserve(self._role, self._model, prompt, max_output)
+        self.pool.pace(slot, held.tokens, waited=again)
+        try:
+            reply = ask()
+        except CallFailed as failed:
+            self._settle_failed(held, failed.cost)
+            if failed.cost == "none" and failed.pause is not None:
+                self.pool.refused(slot, min(failed.pause, LONGEST_PAUSE_S))
+            raise
+        except ModelError as refused:
+            self._settle_failed(held, "none")
+            if self._answered and not isinstance(refused, NotSignedIn):
+                raise CallFailed(refused.message, "none") from refused
+            self._refused = refused
+            raise
+        self._answered = True
+        kept = keep(reply)
+        took = self._budget.settle(held, reply.usage, reply.written or reply.text)
+        self.pool.answered(slot, took)
+        return kept
+
+    def _settle_failed(self, held: Reservation, cost: Cost) -> None:
+        if cost == "prompt":
+            self._budget.settle(held, None)
+        elif cost == "none":
+            self._budget.release(held)
+        else:
+            self._budget.forfeit(held)
+
+
 class Completion:
     """`complete(prompts) -> replies` of the core over one model: looked up, reserved, called, settled, written down.
 
     Replies come redacted and in the order of the prompts; a failed, empty, cut or overlong one is `Missing`, never
-    stored as an answer. Raises `Exhausted` before a call that the budget cannot cover. The very first call goes alone:
-    a request that is refused (`ModelError`) then ends the work before anything is spent. Once a call was answered, a
-    refusal of another one is that prompt's own, and it is missing; a refused key ends the work at any time. The same
-    prompt twice in one call is asked once. `pool` is that of the provider, else one of `workers` for this alone.
+    stored as an answer. Calls are paid for, and refused, as `Paying` says. The same prompt twice in one call is asked
+    once. `pool` is that of the provider, else one of `workers` for this alone.
     """
 
     def __init__(
@@ -102,21 +185,17 @@ class Completion:
         pool: Pool | None = None,
     ) -> None:
         self._completer = completer
-        self._budget = budget
         self._ledger = ledger
         self._night = night
         self._role = role
         self._redact = redact
-        self._sleep = sleep
         self._max_output = max_output
         self._pool = pool or Pool(workers, now=time.monotonic, sleep=sleep)
-        self._answered = False
+        self._paying = Paying(budget, self._pool, role=role, model=completer.model, sleep=sleep)
 
     def __call__(self, prompts: Sequence[str]) -> Sequence[str | Missing]:
         different = list(dict.fromkeys(prompts))
-        alone = 0 if self._answered else 1
-        first = [self._one(prompt) for prompt in different[:alone]]
-        replies = dict(zip(different, [*first, *self._pool.run(self._one, different[alone:])], strict=True))
+        replies = dict(zip(different, self._pool.run(self._one, different), strict=True))
         return [replies[prompt] for prompt in prompts]
 
     def _one(self, text: str) -> str | Missing:
@@ -125,53 +204,19 @@ class Completion:
         key = CompletionKey(self._night, self._role, self._completer.model, digest, str(self._max_output))
         if (stored := self._ledger.reply(key)) is not None:
             return stored
+        schema = schema_of(text)
         try:
-            return self._called(key, prompt, schema_of(text))
+            return self._paying.call(
+                prompt,
+                self._max_output,
+                lambda: self._asked(prompt, schema),
+                lambda reply: self._kept(key, prompt, reply),
+            )
         except CallFailed as failed:
             return self._lost(key, prompt, str(failed))
-        except NotSignedIn:
-            raise
-        except ModelError as refused:
-            if not self._answered:
-                raise
-            return self._lost(key, prompt, refused.message)
-
-    def _called(self, key: CompletionKey, prompt: Redacted, schema: Schema | None) -> str | Missing:
-        """The answer to one prompt, each try paid for by itself."""
-        for tries in range(1, TRIES + 1):
-            try:
-                with self._pool.slot() as slot:
-                    return self._tried(slot, key, prompt, schema, again=tries > 1)
-            except CallFailed as failed:
-                if failed.pause is None or tries == TRIES:
-                    raise
-                self._sleep(min(failed.pause, LONGEST_PAUSE_S))
-        raise AssertionError
-
-    def _tried(
-        self, slot: Slot, key: CompletionKey, prompt: Redacted, schema: Schema | None, *, again: bool
-    ) -> str | Missing:
-        """One request. Its answer is kept before it is settled: who is killed in between does not pay twice."""
-        held = self._budget.reserve(self._role, self._completer.model, prompt, self._max_output)
-        self._pool.pace(slot, held.tokens, waited=again)
-        try:
-            reply = self._asked(prompt, schema)
-        except CallFailed as failed:
-            self._settle_failed(held, failed.cost)
-            if failed.cost == "none" and failed.pause is not None:
-                self._pool.refused(slot, min(failed.pause, LONGEST_PAUSE_S))
-            raise
-        except ModelError:
-            self._settle_failed(held, "none")
-            raise
-        self._answered = True
-        answer = self._kept(key, prompt, reply)
-        took = self._budget.settle(held, reply.usage, reply.written or reply.text)
-        self._pool.answered(slot, took)
-        return answer
 
     def _kept(self, key: CompletionKey, prompt: Redacted, reply: Reply) -> str | Missing:
-        if why := self._unfit(reply):
+        if why := unfit(reply, self._max_output):
             return self._lost(key, prompt, why)
         answer = self._redact(reply.text)
         self._save(key, prompt, answer, "ok")
@@ -182,30 +227,23 @@ class Completion:
             return self._completer.complete_as(prompt, self._max_output, schema)
         return self._completer.complete(prompt, self._max_output)
 
-    def _settle_failed(self, held: Reservation, cost: Cost) -> None:
-        if cost == "prompt":
-            self._budget.settle(held, None)
-        elif cost == "none":
-            self._budget.release(held)
-        else:
-            self._budget.forfeit(held)
-
-    def _unfit(self, reply: Reply) -> str:
-        """Why a reply is no answer; "" where it is one."""
-        if reply.refused:
-            return "an answer was refused"
-        if reply.truncated:
-            return "the answer was cut off"
-        if not reply.text.strip():
-            return "the answer was empty"
-        return "the answer was longer than was asked for" if len(reply.text) > self._max_output * LONGEST_TOKEN else ""
-
     def _lost(self, key: CompletionKey, prompt: Redacted, why: str) -> Missing:
         self._save(key, prompt, None, why)
         return Missing(why)
 
     def _save(self, key: CompletionKey, prompt: Redacted, reply: Redacted | None, status: str) -> None:
         self._ledger.save(key, prompt, reply, status)
+
+
+def unfit(reply: Reply, max_output: int) -> str:
+    """Why a reply is no answer; "" where it is one."""
+    if reply.refused:
+        return "an answer was refused"
+    if reply.truncated:
+        return "the answer was cut off"
+    if not reply.text.strip():
+        return "the answer was empty"
+    return "the answer was longer than was asked for" if len(reply.text) > max_output * LONGEST_TOKEN else ""
 
 
 def host_of(url: str) -> str:

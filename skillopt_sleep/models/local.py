@@ -13,12 +13,15 @@ from typing import Any, Final
 from skillopt_sleep.budget import Usage
 from skillopt_sleep.errors import ModelError
 from skillopt_sleep.models.base import CallFailed, Reply
+from skillopt_sleep.models.conversing import Conversation, Said, Sampling
 from skillopt_sleep.models.wire import whole
 from skillopt_sleep.prices import THIS_MACHINE
 from skillopt_sleep.redact import Redacted
 
 CONTEXT: Final = 8192
 """Tokens of prompt and answer together."""
+HEAT: Final = 0.7
+"""Temperature of attempts, where none is configured."""
 _INSTALL: Final = "Install it with the package: pip install 'skillopt-sleep[local]'"
 
 
@@ -48,9 +51,17 @@ class LocalModel:
         form = {"type": "json_schema", "json_schema": {"name": "reply", "schema": dict(schema)}}
         return self._asked([("user", prompt)], max_output, response_format=form)
 
-    def sample(self, system: str, request: str, max_output: int, *, temperature: float, seed: int) -> Reply:
-        """One sampled answer to a request under a system message. The same seed has the same answer."""
-        return self._asked([("system", system), ("user", request)], max_output, temperature=temperature, seed=seed)
+    functions: Final = False
+
+    def converse(self, asked: Conversation, sampling: Sampling) -> Said:
+        """The next answer of a conversation in words. The same seed has the same answer. Raises as `complete`."""
+        heat = HEAT if sampling.temperature is None else sampling.temperature
+        messages: list[tuple[str, str]] = [("system", asked.system)] if asked.system.strip() else []
+        messages.append(("user", asked.request))
+        for turn in asked.turns:
+            messages += [("assistant", turn.said.written), ("user", turn.text or "")]
+        reply = self._asked(messages, sampling.max_output, temperature=heat, seed=sampling.seed)
+        return Said(reply.text, reply.usage, truncated=reply.truncated, model=reply.model, written=reply.text)
 
     def _asked(self, messages: Sequence[tuple[str, str]], max_output: int, **settings: object) -> Reply:
         asked = {

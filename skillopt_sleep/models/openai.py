@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from skillopt_sleep.budget import Usage
 from skillopt_sleep.errors import NotSignedIn
 from skillopt_sleep.models.base import CallFailed, Reply, host_of
+from skillopt_sleep.models.conversing import Conversation, Said, Sampling, ToolCall, arguments_of, written
 from skillopt_sleep.models.keys import find_key
 from skillopt_sleep.models.presets import OPENAI, Preset
 from skillopt_sleep.models.wire import by_status, enveloped, lost, whole, without_key
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 NO_KEY: Final = "none"
 """What is sent in a key's place to a server that asks for none: another's key must not go there."""
+_NEVER_BACK: Final = frozenset({"annotations", "audio", "function_call", "refusal"})
 _THINKS, _THOUGHT = "<think>", "</think>"
 
 
@@ -54,15 +56,22 @@ class OpenAICompleter:
         self._own = self._client.base_url.host.endswith("openai.com")
         self._limit = "max_completion_tokens" if self._own else preset.limit
 
+    functions: Final = True
+
     def complete(self, prompt: Redacted, max_output: int) -> Reply:
         """One user message, one answer. Raises `CallFailed`, `NotSignedIn`, `ModelError`."""
+        return self._asked(max_output, {"messages": [{"role": "user", "content": prompt}]})
+
+    def converse(self, asked: Conversation, sampling: Sampling) -> Said:
+        """The next answer of a conversation. Raises as `complete`."""
+        return self._asked(sampling.max_output, _conversation(asked, sampling.temperature))
+
+    def _asked(self, max_output: int, body: Mapping[str, Any]) -> Said:
         import openai
 
         try:
             answer = self._client.chat.completions.create(
-                model=self.model,
-                messages=[{"role": "user", "content": prompt}],
-                extra_body={self._limit: max_output, **self._body},
+                model=self.model, extra_body={self._limit: max_output, **self._body}, **body
             )
         except openai.APIStatusError as error:
             raise self._refused(error.status_code, error.response.headers, error.body) from error
@@ -73,7 +82,7 @@ class OpenAICompleter:
         extra = getattr(answer, "model_extra", None)
         if (status := enveloped(extra, self._preset.codes)) is not None:
             raise self._refused(status, {}, extra)
-        return without_key(_reply(answer, thinks=not self._own), self._key)
+        return without_key(_reply(answer, own=self._own), self._key)
 
     def _opened(self, url: str | None, timeout: float) -> openai.OpenAI:
         import openai
@@ -108,17 +117,53 @@ def _remedy(preset: Preset, key: str | None) -> str:
     return f"Set {names} (any word where your server asks for none)" if preset is OPENAI else f"Set {names}"
 
 
-def _reply(answer: ChatCompletion, *, thinks: bool) -> Reply:
-    """The SDK checks no shape: what answers may be anything that speaks HTTP."""
+def _conversation(asked: Conversation, temperature: float | None) -> dict[str, Any]:
+    """What of a request says what is talked about."""
+    messages: list[Any] = [{"role": "system", "content": asked.system}] if asked.system.strip() else []
+    messages.append({"role": "user", "content": asked.request})
+    for turn in asked.turns:
+        messages.append(turn.said.message)
+        messages += [{"role": "tool", "tool_call_id": one.call.id, "content": one.text} for one in turn.results]
+        if turn.text is not None:
+            messages.append({"role": "user", "content": turn.text})
+    body: dict[str, Any] = {"messages": messages}
+    if asked.tools:
+        body["tools"] = [
+            {
+                "type": "function",
+                "function": {"name": one.name, "description": one.description, "parameters": one.parameters},
+            }
+            for one in asked.tools
+        ]
+        body["tool_choice"] = "none" if asked.closed else "auto"
+    return body if temperature is None else body | {"temperature": temperature}
+
+
+def _reply(answer: ChatCompletion, *, own: bool) -> Said:
+    """The SDK checks no shape: what answers may be anything that speaks HTTP. `own`: it is OpenAI itself."""
     try:
         choice = answer.choices[0]
         text, usage = str(choice.message.content or ""), _usage(answer.usage)
         refused = choice.finish_reason == "content_filter" or bool(choice.message.refusal)
-        said, closed = _behind_thoughts(text) if thinks else (text, True)
+        said, closed = (text, True) if own else _behind_thoughts(text)
         cut = choice.finish_reason == "length" or not closed
-        return Reply(said, usage, truncated=cut, model=str(answer.model), refused=refused, written=text)
+        calls = tuple(
+            ToolCall(str(call.id), str(call.function.name), arguments_of(call.function.arguments))
+            for call in choice.message.tool_calls or ()
+            if call.type == "function"
+        )
+        return Said(
+            said, usage, truncated=cut, model=str(answer.model), refused=refused, written=written(text, calls),
+            calls=calls, message=_again(choice.message.to_dict()),
+        )  # fmt: skip
     except (AttributeError, TypeError, IndexError) as error:
         raise CallFailed("the answer had another shape than that of Chat Completions", "all") from error
+
+
+def _again(message: Mapping[str, object]) -> dict[str, object]:
+    """An answer as it is sent back: with the thoughts of servers that want them again, without what says nothing."""
+    said = {key: value for key, value in message.items() if value not in (None, []) and key not in _NEVER_BACK}
+    return {"content": "", **said}
 
 
 def _behind_thoughts(text: str) -> tuple[str, bool]:

@@ -53,6 +53,7 @@ class Pool:
         self._in_air = 0
         self._window = self._doubt = float(workers)
         self._burst = 0
+        self._stopping = False
         self._next_request = self._next_tokens = self._paused_until = 0.0
 
     @property
@@ -60,15 +61,25 @@ class Pool:
         """Calls that may be in the air now."""
         return max(int(self._window), 1)
 
+    @property
+    def stopping(self) -> bool:
+        """Whether `run` was told to end, by a signal: long work is given up, what waits is not begun."""
+        return self._stopping
+
     def run(self, work: Callable[[T], R], items: Sequence[T]) -> list[R]:
         """`work` of each item, in their order. After the first exception none is begun; it is raised when all ended."""
         if len(items) <= 1:
             return [work(item) for item in items]
         with ThreadPoolExecutor(min(self.workers, len(items))) as threads:
             pending = [threads.submit(work, item) for item in items]
-            _, left = wait(pending, return_when=FIRST_EXCEPTION)
-            for future in left:
-                future.cancel()
+            try:
+                wait(pending, return_when=FIRST_EXCEPTION)
+            except BaseException:
+                self._stopping = True
+                raise
+            finally:
+                for future in pending:
+                    future.cancel()
         failed = next((f.exception() for f in pending if not f.cancelled() and f.exception() is not None), None)
         if failed is not None:
             raise failed

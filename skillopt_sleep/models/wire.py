@@ -5,6 +5,7 @@ Nothing here reads the words of a message: errors are told by status codes and b
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,9 +13,11 @@ from email.utils import parsedate_to_datetime
 from typing import Final
 
 from skillopt_sleep.errors import ModelError, NotSignedIn
-from skillopt_sleep.models.base import FIRST_PAUSE_S, CallFailed, Reply
+from skillopt_sleep.models.base import FIRST_PAUSE_S, CallFailed
+from skillopt_sleep.models.conversing import Said, arguments_of
 from skillopt_sleep.models.keys import Key
 
+_OUR_KEY: Final = "[redacted:key]"
 LEAST_SECRET: Final = 8
 """Characters of a key that is one: a shorter word is what stands where a server asks for none."""
 _NEVER_SENT: Final = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol"})
@@ -69,11 +72,13 @@ def lost(error: Exception) -> CallFailed:
     return CallFailed(f"the answer never came ({cause})", "all")
 
 
-def without_key(reply: Reply, key: Key | None) -> Reply:
+def without_key(reply: Said, key: Key | None) -> Said:
     """The reply without our own key: a server that repeats it must not get it into the store."""
-    if key is None or len(key.secret) < LEAST_SECRET or key.secret not in reply.text:
+    if key is None or len(key.secret) < LEAST_SECRET:
         return reply
-    return replace(reply, text=reply.text.replace(key.secret, "[redacted:key]"))
+    text = reply.text.replace(key.secret, _OUR_KEY)
+    calls = tuple(replace(call, arguments=_cleaned(call.arguments, key.secret)) for call in reply.calls)
+    return replace(reply, text=text, calls=calls)
 
 
 def whole(value: object) -> int | None:
@@ -105,3 +110,10 @@ def _kinds(envelope: object) -> set[str]:
     inner = body.get("error")
     found = [part.get(name) for part in (body, inner) if isinstance(part, Mapping) for name in ("type", "code")]
     return {one for one in found if isinstance(one, str)}
+
+
+def _cleaned(arguments: Mapping[str, object] | None, secret: str) -> Mapping[str, object] | None:
+    if arguments is None:
+        return None
+    written = json.dumps(arguments, ensure_ascii=False)
+    return arguments if secret not in written else arguments_of(written.replace(secret, _OUR_KEY))

@@ -10,6 +10,7 @@ from skillopt_core.protocols import Critic, Environment, Screen
 from skillopt_sleep.budget import Budget
 from skillopt_sleep.domain.answers import Need
 from skillopt_sleep.domain.reports import Evidence
+from skillopt_sleep.models.pool import Pool
 from skillopt_sleep.train.judging import Judging
 
 
@@ -21,6 +22,8 @@ class Attempter:
     attempts are in the air between two commits. `offers` is what an answer holds beside words, for its checks. `open`
     says, in a sentence, what an attempt could do that it should not, "" for nothing. `sessions` fills up with native
     ids of the agent's sessions, by task, digest of the text and draw. `judging` is who says how its answers did.
+    `pool` is where attempts wait for their model side by side, None where they are made one after the other or the
+    agent sees to it. `remedy` is what to do about a check that nobody here could judge, "" for nothing special.
     """
 
     environment: Environment
@@ -31,6 +34,8 @@ class Attempter:
     open: str = ""
     sessions: MutableMapping[tuple[str, str, int], str] = field(default_factory=dict)
     judging: Judging = field(default_factory=Judging)
+    pool: Pool | None = None
+    remedy: str = ""
 
     @property
     def simulated(self) -> bool:

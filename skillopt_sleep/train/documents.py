@@ -46,7 +46,7 @@ def train_document(training: Training, folder: Path, lines: Sequence[Mapping[str
     }
 
 
-def eval_document(rows: Sequence[Row], *, simulated: bool) -> Json:
+def eval_document(rows: Sequence[Row], budget: Json | None, *, simulated: bool) -> Json:
     """`eval`: one row a target. With one skill `before` is its score and `interval` that of the score."""
     return {
         "evidence": "simulated" if simulated else "replayed",
@@ -64,6 +64,7 @@ def eval_document(rows: Sequence[Row], *, simulated: bool) -> Json:
             }
             for row in rows
         ],
+        "budget": budget,
     }
 
 

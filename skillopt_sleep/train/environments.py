@@ -11,8 +11,9 @@ from skillopt_sleep.budget import Budget
 from skillopt_sleep.redact import Redacted
 from skillopt_sleep.replay.journal import Journal
 from skillopt_sleep.replay.noted import Noted
+from skillopt_sleep.replay.pooled import Pooled
 from skillopt_sleep.store.ledgers import Attempts
-from skillopt_sleep.train.cast import Cast
+from skillopt_sleep.train.cast import Attempter, Cast
 from skillopt_sleep.train.misses import RememberedEnvironment
 from skillopt_sleep.train.runfolder import RunFolder
 
@@ -28,7 +29,17 @@ def journaled(cast: Cast, folder: RunFolder, redact: Redact, comparison: str) ->
     ledger = Noted(Attempts(folder.store, comparison, Redacted), folder.store, cast.attempter.sessions)
     batch = None if cast.attempter.simulated else cast.attempter.batch or 1  # what costs nothing is kept all at once
     journal = Journal(clean, ledger, comparison, cast.attempter.named, batch=batch)
-    return RememberedEnvironment(journal, folder.misses)
+    return RememberedEnvironment(side_by_side(journal, cast.attempter), folder.misses)
+
+
+def afforded(attempter: Attempter, budget: Budget) -> Environment:
+    """The environment of who attempts, stopped by the budget and kept nowhere."""
+    return side_by_side(_Afforded(attempter.environment, budget), attempter)
+
+
+def side_by_side(environment: Environment, attempter: Attempter) -> Environment:
+    """The environment, its attempts made side by side where they wait for a model."""
+    return environment if attempter.pool is None else Pooled(environment, attempter.pool)
 
 
 class _Redacted:

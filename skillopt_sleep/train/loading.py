@@ -50,12 +50,16 @@ _SAID: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Judges:
-    """How tasks can be judged: kinds of check and scorers that there are, and what the agent in question offers."""
+    """How tasks can be judged: kinds of check and scorers that there are, and what the agent in question offers.
+
+    `remedy` is what to do about a check that asks for more, "" for what helps everywhere.
+    """
 
     kinds: Mapping[str, Kind] = field(default_factory=lambda: BUILT_IN)
     scorers: Mapping[str, Scorer] = field(default_factory=dict)
     offered: frozenset[Need] = frozenset({Need.TOOLS, Need.FILES})
     has_commit: Callable[[str], bool] = lambda _: False
+    remedy: str = ""
 
 
 class Loaded(tuple[LoadedTask, ...]):
@@ -262,7 +266,7 @@ def _checked(row: Row, judges: Judges) -> LoadedTask:
     if short := lacking(row.checks, judges.offered, judges.kinds):
         check, why, remedy = short
         key = row.spelled(f"checks[{row.checks.index(check)}].kind")
-        raise BadRow(key, f"a check of kind {check.kind} cannot be judged here: {why}", remedy)
+        raise BadRow(key, f"a check of kind {check.kind} cannot be judged here: {why}", judges.remedy or remedy)
     return LoadedTask(
         row.id,
         row.prompt,

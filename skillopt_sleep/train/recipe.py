@@ -93,6 +93,11 @@ class Recipe(BaseModel):
     preferences: tuple[Annotated[str, Field(min_length=1, max_length=2000)], ...] = Field(
         default=(), description="House rules in your own words, told to the optimizer."
     )
+    tools: Literal["needed", "always", "never"] = Field(
+        default="needed",
+        description="A chat model gets shell, read and write in the task's folder: where files or checks ask for it, "
+        "always, or never.",
+    )
     seed: int = Field(default=0, description="Seed of splits, orders and draws.")
     simulated_obedience: Annotated[float, Field(ge=0, le=1)] = Field(
         default=0.98, description="With the simulated agent: how likely it obeys a line of the skill; 1: always."

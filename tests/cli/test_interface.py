@@ -42,11 +42,12 @@ OPTIONS = {
     "show": "",
     "train": "--tasks --skill --audit --recipe --set --epochs --batch-size --learning-rate "
     "--lr-scheduler --rollouts-k --gate --seed --out --backend --target-backend --optimizer-backend --target-model "
-    "--optimizer-model --optimizer-base-url --optimizer-key --optimizer-effort --judge-backend --judge-model "
+    "--optimizer-model --target-base-url --target-key --target-effort --optimizer-base-url --optimizer-key "
+    "--optimizer-effort --judge-backend --judge-model "
     "--judge-base-url --judge-key --judge-effort --budget-tokens --budget-usd --budget-calls --budget-minutes",
     "eval": "--tasks --skill --against --target-model --recipe --set --repeats --seed --backend --target-backend "
-    "--judge-backend --judge-model --judge-base-url --judge-key --judge-effort --budget-tokens --budget-usd "
-    "--budget-calls --budget-minutes",
+    "--target-base-url --target-key --target-effort --judge-backend --judge-model --judge-base-url --judge-key "
+    "--judge-effort --budget-tokens --budget-usd --budget-calls --budget-minutes",
     "daemon": "",
     "schedule install": "--systemd --cron --launchd --at --print",
     "schedule remove": "--systemd --cron --launchd",

@@ -137,7 +137,8 @@ def test_one_skill_is_scored_alone(command: Command, files: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (("--backend", "anthropic"), "local, claude, codex, copilot or a plugin"),
+        (("--backend", "anthropic"), "Use --target-model NAME"),
+        (("--backend", "handoff"), "nobody attempts tasks with the backend handoff"),
         ((), "local, claude, codex, copilot or a plugin"),
         (("--backend", "simulated", "--target-model", "x"), "has no model"),
         (("--backend", "simulated", "--set", "epoch=3"), "did you mean epochs?"),

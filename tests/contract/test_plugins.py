@@ -28,6 +28,7 @@ from skillopt_sleep.errors import ConfigError, UsageError
 from skillopt_sleep.models.base import CallFailed, Completer
 from skillopt_sleep.models.others import ModelPlugin, further_models
 from skillopt_sleep.models.others import model_plugin as brought_model
+from skillopt_sleep.paths import Home
 from skillopt_sleep.plugins import GROUPS
 from skillopt_sleep.redact import Redacted
 from skillopt_sleep.service import doctor
@@ -242,12 +243,12 @@ def configuration(**models: object) -> Config:
 
 
 def test_the_agent_plays_in_a_training_run(installed: Path, tmp_path: Path) -> None:
-    player = attempter(configuration(target_backend="plugin:parrot"), Recipe())
+    player = attempter(configuration(target_backend="plugin:parrot"), Recipe(), home=Home(Path("nowhere")))
     assert (player.name, player.named["version"], player.offers) == ("plugin:parrot", "1", {Need.FILES})
     check = {"kind": "file_state", "argument": {"path": "said.txt", "contains": "do"}}
     path = tmp_path / "tasks.jsonl"
     path.write_text(json.dumps({"id": "a", "prompt": "do it", "checks": [check], "files": {"x": "y"}}))
-    (task,) = load(path, judges(player.offers)[0])
+    (task,) = load(path, judges([player])[0])
     (got,) = player.environment.attempt([task.as_task("u")], SKILL, [0])
     assert isinstance(got, Trajectory)
     assert got.score.hard == 1
@@ -257,7 +258,7 @@ def test_the_agent_plays_in_a_training_run(installed: Path, tmp_path: Path) -> N
 
 def test_a_plugin_that_is_not_there_is_named_with_those_that_are(installed: Path) -> None:
     with pytest.raises(ConfigError, match=r"no agent plugin 'carrot': none of this name.*There are parrot"):
-        attempter(configuration(backend="plugin:carrot"), Recipe())
+        attempter(configuration(backend="plugin:carrot"), Recipe(), home=Home(Path("nowhere")))
     assert brought_model("canned").made("m").model == "m"
     with pytest.raises(ConfigError, match=r"There are canned"):
         brought_model("canning")

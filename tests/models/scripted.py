@@ -50,3 +50,35 @@ def says(text: str, used: tuple[int, int] | None = (20, 5), *, cut: bool = False
 def fails(status: int, **headers: str) -> Callable[[Request], Response]:
     body = json.dumps({"type": "error", "error": {"type": "x", "message": "quota exceeded, billing, permission"}})
     return lambda _: Response(body, status, {k.replace("_", "-"): v for k, v in headers.items()})
+
+
+def calls(
+    path: str, *made: tuple[str, dict[str, object]], thought: str = "", used: tuple[int, int] = (90, 20)
+) -> Response:
+    """An answer that calls tools, of either protocol; a model that thinks shows its thought the protocol's way."""
+    if path.endswith("/messages"):
+        parts: list[dict[str, object]] = (
+            [{"type": "thinking", "thinking": thought, "signature": "s"}] if thought else []
+        )
+        parts += [
+            {"type": "tool_use", "id": f"call_{n}", "name": name, "input": given}
+            for n, (name, given) in enumerate(made)
+        ]
+        body: dict[str, object] = {
+            "id": "m", "type": "message", "role": "assistant", "model": "scripted", "content": parts,
+            "stop_reason": "tool_use", "usage": {"input_tokens": 90, "output_tokens": 20},
+        }  # fmt: skip
+    else:
+        said: dict[str, object] = {"role": "assistant", "content": None}
+        if thought:
+            said["reasoning_content"] = thought
+        said["tool_calls"] = [
+            {"id": f"call_{n}", "type": "function", "function": {"name": name, "arguments": json.dumps(given)}}
+            for n, (name, given) in enumerate(made)
+        ]
+        body = {
+            "id": "c", "object": "chat.completion", "created": 1, "model": "scripted",
+            "choices": [{"index": 0, "message": said, "finish_reason": "tool_calls"}],
+            "usage": {"prompt_tokens": 90, "completion_tokens": 20, "total_tokens": 110},
+        }  # fmt: skip
+    return Response(json.dumps(body), content_type="application/json")

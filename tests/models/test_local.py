@@ -14,6 +14,7 @@ from skillopt_sleep.budget import Budget, Limits
 from skillopt_sleep.clock import FixedClock
 from skillopt_sleep.errors import ModelError
 from skillopt_sleep.models.base import CallFailed, Completion, Constrained, Reply
+from skillopt_sleep.models.conversing import Conversation, Sampling
 from skillopt_sleep.models.local import LocalModel
 from skillopt_sleep.redact import Redacted
 from tests.models.ledgers import Book, Replies
@@ -83,8 +84,10 @@ def test_the_same_question_has_the_same_answer(model: LocalModel) -> None:
 
 @pytest.mark.model
 def test_samples_differ_by_their_seed_alone(model: LocalModel) -> None:
+    asked = Conversation(Redacted("Be inventive."), Redacted("Name a river."))
+
     def said(seed: int) -> str:
-        return model.sample("Be inventive.", "Name a river.", 12, temperature=1.2, seed=seed).text
+        return model.converse(asked, Sampling(12, 1.2, seed)).text
 
     assert said(1) == said(1)
     assert len({said(seed) for seed in range(5)}) > 1

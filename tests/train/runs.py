@@ -29,6 +29,7 @@ from skillopt_sleep.clock import FixedClock
 from skillopt_sleep.config import Config
 from skillopt_sleep.critics.screen import Grounds, StrictScreen
 from skillopt_sleep.critics.simulated import SimulatedCritic
+from skillopt_sleep.paths import Home
 from skillopt_sleep.redact import Redactor
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.ledgers import Spending
@@ -134,7 +135,7 @@ def trained(folder: Path, *, environment: Environment | None = None, limits: Lim
     """One run in `folder`/run, or the rest of it."""
     clock = FixedClock(NOW)
     tasks = split(load(laid_out(folder), casting.judges()[0]))
-    player = casting.attempter(Config.model_validate({"models": {"backend": "simulated"}}), RECIPE)
+    player = casting.attempter(Config.model_validate({"models": {"backend": "simulated"}}), RECIPE, home=Home(folder))
     with opened(folder / "run", {"of": "test"}, RECIPE.as_yaml(), clock) as run:
         cast = Cast(
             Attempter(environment or Noted(player.environment, folder / "attempts"), player.named, "simulated"),

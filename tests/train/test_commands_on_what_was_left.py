@@ -13,6 +13,7 @@ from skillopt_core.types import Missing, Skill, Trajectory
 from skillopt_sleep import casting
 from skillopt_sleep.config import Config
 from skillopt_sleep.domain.answers import Need
+from skillopt_sleep.paths import Home
 from skillopt_sleep.train.loading import load
 from skillopt_sleep.train.recipe import Recipe
 from skillopt_sleep.train.rows import BadTasks
@@ -32,8 +33,8 @@ def attempts(folder: Path, tasks: Iterable[list[dict[str, Any]]]) -> list[Trajec
     file = folder / "tasks.jsonl"
     rows = [{"id": f"t{n}", "prompt": f"go {n}", "checks": checks} for n, checks in enumerate(tasks)]
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    player = casting.attempter(config(folder), Recipe())
-    loaded = [task.as_task(task.id) for task in load(file, casting.judges(player.offers)[0])]
+    player = casting.attempter(config(folder), Recipe(), home=Home(folder))
+    loaded = [task.as_task(task.id) for task in load(file, casting.judges([player])[0])]
     return list(player.environment.attempt(loaded, SKILL, [0] * len(loaded)))
 
 
@@ -65,7 +66,7 @@ def test_without_a_sandbox_such_a_task_is_refused_when_it_is_loaded(
     monkeypatch.setattr(casting, "the_walls", lambda: None)
     with pytest.raises(BadTasks) as refused:
         attempts(tmp_path, [[runs("true")]])
-    assert Need.SANDBOX not in casting.attempter(config(tmp_path), Recipe()).offers
+    assert Need.SANDBOX not in casting.attempter(config(tmp_path), Recipe(), home=Home(tmp_path)).offers
     assert "checks[0].kind" in str(refused.value)
     assert "none works here" in str(refused.value)
     assert "bubblewrap" in str(refused.value.remedy)

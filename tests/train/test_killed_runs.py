@@ -18,6 +18,7 @@ from skillopt_core.types import Missing, Skill, Task, Trajectory
 from skillopt_sleep import casting
 from skillopt_sleep.config import Config
 from skillopt_sleep.errors import StoreError, UsageError
+from skillopt_sleep.paths import Home
 from skillopt_sleep.train.lines import append_line, read_lines
 from tests.train.runs import RECIPE, trained
 
@@ -105,7 +106,7 @@ class Faulty:
 
     def __init__(self, *, broken: bool, dies_at: int = 0) -> None:
         config = Config.model_validate({"models": {"backend": "simulated"}})
-        self._inner = casting.attempter(config, RECIPE).environment
+        self._inner = casting.attempter(config, RECIPE, home=Home(Path("nowhere"))).environment
         self._broken = broken
         self._left = dies_at
 

@@ -10,8 +10,10 @@ from skillopt_sleep import casting
 from skillopt_sleep.config import Config
 from skillopt_sleep.domain.answers import Need
 from skillopt_sleep.errors import ConfigError, UsageError
+from skillopt_sleep.paths import Home
 from skillopt_sleep.train.recipe import Recipe
 
+HOME = Home(Path("nowhere"))
 TEXT = "---\nname: memo\ndescription: x\n---\n"
 
 
@@ -34,25 +36,25 @@ def skill(tmp_path: Path) -> Path:
 
 def test_it_is_named_by_program_version_model_and_the_files_that_come_along(config: Config, skill: Path) -> None:
     (skill.parent / "reference.md").write_text("one")
-    player = casting.attempter(config, Recipe(), [skill])
+    player = casting.attempter(config, Recipe(), [skill], home=HOME)
     assert (player.named["name"], player.named["version"], player.named["model"]) == ("claude", "1.2.3", "m")
     walls = {Need.SANDBOX} if "no sandbox" not in player.named["settings"] else set()
     assert (player.evidence, player.offers) == ("replayed", {Need.TOOLS, Need.FILES, *walls})
     (skill.parent / "reference.md").write_text("two")
-    assert casting.attempter(config, Recipe(), [skill]).named["settings"] != player.named["settings"]
+    assert casting.attempter(config, Recipe(), [skill], home=HOME).named["settings"] != player.named["settings"]
 
 
 def test_an_agent_is_never_given_the_tasks_with_the_skill(config: Config, skill: Path) -> None:
     beside = skill.parent / "bench/tasks.jsonl"
     with pytest.raises(UsageError, match="lies in the folder of the skill"):
-        casting.attempter(config, Recipe(), [skill], [beside])
-    casting.attempter(config, Recipe(), [skill], [skill.parent.parent / "tasks.jsonl"])
+        casting.attempter(config, Recipe(), [skill], [beside], home=HOME)
+    casting.attempter(config, Recipe(), [skill], [skill.parent.parent / "tasks.jsonl"], home=HOME)
     alone = skill.parent / "memo.md"
     alone.write_text(TEXT)
-    casting.attempter(config, Recipe(), [alone], [beside])
+    casting.attempter(config, Recipe(), [alone], [beside], home=HOME)
 
 
 def test_a_program_that_is_no_agent_is_refused_before_anything_is_made(config: Config, tmp_path: Path) -> None:
     (tmp_path / "agent").write_text("#!/bin/sh\nexit 1\n")
     with pytest.raises(ConfigError, match="--version ended with status 1"):
-        casting.attempter(config, Recipe())
+        casting.attempter(config, Recipe(), home=HOME)

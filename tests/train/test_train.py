@@ -12,6 +12,7 @@ from skillopt_sleep import casting
 from skillopt_sleep.budget import Limits
 from skillopt_sleep.clock import FixedClock
 from skillopt_sleep.config import Config
+from skillopt_sleep.paths import Home
 from skillopt_sleep.train.lines import read_lines
 from skillopt_sleep.train.meter import Meter, MeteredEnvironment, MeteredGate
 from skillopt_sleep.train.misses import Misses, remembered
@@ -27,7 +28,7 @@ class Watched:
 
     def __init__(self, said: str = "") -> None:
         config = Config.model_validate({"models": {"backend": "simulated"}})
-        self._inner = casting.attempter(config, RECIPE).environment
+        self._inner = casting.attempter(config, RECIPE, home=Home(Path("nowhere"))).environment
         self._said = said
         self.asked: list[tuple[str, str]] = []
 
