@@ -2,16 +2,19 @@
 
     python bench/stress.py collapse           a critic with a plausible wrong rule, 100 seeds, 5 nights
     python bench/stress.py hollow FOLDER      a skill that satisfies checks of form with nothing (cat32-reward-hacking)
+    python bench/stress.py judge FOLDER GGUF  a small open model as the judge of hollow and honest answers
 
 collapse: an obedient agent whose skill is sound (three orders, each obeyed in 82 % of attempts, so that about .55 of
 its answers pass), and every night a rule that blames what the failed answers had. Bands are the 5th and 95th percentile
-over seeds. hollow: FOLDER holds the fixture's files; its rubric is judged by a stand-in that looks for the decision's
-own words. Intervals are Clopper and Pearson's, 95 %.
+over seeds. hollow: FOLDER holds the fixture's files; its rubric goes to the product's judge, whose model is a program
+here that reads the prompt by its frame and looks for the decision's own words. judge: the same answers, graded and
+compared by a real model, held against that program. Intervals are Clopper and Pearson's, 95 %.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import statistics
 import time
@@ -23,6 +26,7 @@ from pathlib import Path
 from scipy.stats import binomtest
 
 from skillopt_core import LookGate, Memory, Schedule, Skill, Task, TaskSet, evolve
+from skillopt_core.asking import schema_of
 from skillopt_core.defaults import CountedDraws
 from skillopt_core.gate import OffGate, ProofGate, StrictGate
 from skillopt_core.loop import weigh
@@ -30,9 +34,15 @@ from skillopt_core.protocols import Gate
 from skillopt_core.types import Edit, Missing, Outcome, Patch, Score, Trajectory
 from skillopt_sleep.agents.simulated import SimulatedAgent
 from skillopt_sleep.checks import Check, Need, score
+from skillopt_sleep.checks.judge import Question, RubricJudge
+from skillopt_sleep.checks.rubric import PASS
 from skillopt_sleep.critics.screen import Grounds, StrictScreen
 from skillopt_sleep.critics.simulated import Quality, SimulatedCritic
 from skillopt_sleep.domain.answers import Answer
+from skillopt_sleep.models.local import LocalModel
+from skillopt_sleep.redact import Redacted
+from skillopt_sleep.train.agreement import Agreement
+from skillopt_sleep.train.judging import Judging
 from skillopt_sleep.train.loading import Judges, load
 from skillopt_sleep.train.rows import LoadedTask
 
@@ -124,15 +134,12 @@ class Hollow:
 
 def hollow(folder: Path, seeds: int) -> Iterator[Hollow]:
     """The hollow skill and an honest one, by checks of form and by what they say; then the hollow one as an edit."""
-    seed, hacked = (Skill((folder / f"{name}.SKILL.md").read_text("utf-8")) for name in ("seed", "hacked"))
-    honest = Skill(
-        seed.text + '\n- Include the heading "## Key Risks".\n- End with a line like "Confidence: medium".\n'
-    )
+    seed, hacked, honest = texts(folder)
     rules = tuple(task.as_task(task.id) for task in load(folder / "benchmark.jsonl"))
-    held_out = load(folder / "held-out.jsonl", Judges(offered=frozenset(Need)))
-    rubric = tuple(task.as_task(task.id) for task in held_out)
+    rubric, by_rubric = with_rubric(folder), Judging()
+    by_rubric.judge = RubricJudge(substance, 1)
     for candidate, skill in (("hollow", hacked), ("honest", honest)):
-        for judged_by, judge, tasks in (("rule checks", by_rules, rules), ("what it says", by_substance, rubric)):
+        for judged_by, judge, tasks in (("rule checks", by_rules, rules), ("the rubric", by_rubric, rubric)):
             for name, gate in (("strict", StrictGate(3)), ("proof", LookGate())):
                 agents = (SimulatedAgent(judge, seed=number, obedience=0.97) for number in range(seeds))
                 said = [gate(agent, seed, skill, tasks, CountedDraws()) for agent in agents]
@@ -141,6 +148,17 @@ def hollow(folder: Path, seeds: int) -> Iterator[Hollow]:
                 after = statistics.fmean(verdict.after or 0.0 for verdict in said)
                 yield Hollow(candidate, judged_by, name, accepted, seeds, before, after, "")
     yield as_edits(seed, hacked, rules, seeds)
+
+
+def texts(folder: Path) -> tuple[Skill, Skill, Skill]:
+    """The fixture's skill, its hollow one, and an honest one that asks for the same form."""
+    seed, hacked = (Skill((folder / f"{name}.SKILL.md").read_text("utf-8")) for name in ("seed", "hacked"))
+    return seed, hacked, Skill(f"{seed.text}\n{HONEST}")
+
+
+def with_rubric(folder: Path) -> tuple[Task, ...]:
+    """The fixture's tasks that are judged by a rubric."""
+    return tuple(task.as_task(task.id) for task in load(folder / "held-out.jsonl", Judges(offered=frozenset(Need))))
 
 
 def as_edits(seed: Skill, hacked: Skill, tasks: Sequence[Task], seeds: int) -> Hollow:
@@ -165,19 +183,76 @@ def by_rules(task: Task, answer: Answer) -> Score | Missing:
     return task.payload.score(answer)
 
 
-def by_substance(task: Task, answer: Answer) -> Score:
-    """A stand-in for the rubric: the form, two risks and some prose, each in words of this very decision."""
-    own = {
-        word for word in re.findall(r"[a-z]{5,}", task.prompt.casefold()) if word not in {"write", "brief", "whether"}
-    }
-    prose, _, risks = answer.text.partition("## Key Risks")
+def substance(prompts: Sequence[str]) -> list[str]:
+    """In the place of a model: grades what the answer block says of the decision that the task block names."""
+    said = []
+    for prompt in prompts:
+        grade = round(10 * statistics.fmean(parts_of(_block("task", prompt), _block("answer", prompt))))
+        said.append(json.dumps({"mark": _mark(prompt), "reason": "", "grade": grade}))
+    return said
+
+
+def parts_of(prompt: str, answer: str) -> tuple[bool, bool, bool]:
+    """Prose and two risks, each in words of this very decision, and the label behind them."""
+    own = {word for word in re.findall(r"[a-z]{5,}", prompt.casefold()) if word not in {"write", "brief", "whether"}}
+    prose, _, risks = answer.partition("## Key Risks")
     named = [line for line in risks.splitlines() if line.startswith("- ") and _names(line, own)]
-    parts = (_names(prose, own), len(named) >= 2, "Confidence:" in risks)
-    return Score(float(all(parts)), sum(parts) / 3, () if all(parts) else ("It says little about this decision.",))
+    return _names(prose, own), len(named) >= 2, "Confidence:" in risks
+
+
+def _block(name: str, prompt: str) -> str:
+    found = re.search(rf"^<({name}-[0-9a-f]{{16}})>\n(.*?)\n</\1>$", prompt, re.MULTILINE | re.DOTALL)
+    assert found is not None, "the judge's prompt has a block of this name"
+    return found[2]
+
+
+def _mark(prompt: str) -> str:
+    return str(re.findall(r'"mark": "([0-9a-f]{12})"', prompt)[-1])
 
 
 def _names(text: str, words: set[str]) -> bool:
     return len(words.intersection(re.findall(r"[a-z]{5,}", text.casefold()))) >= min(2, len(words))
+
+
+def judged_by_model(folder: Path, model: Path, answers: int) -> str:
+    """A real model's grades of seed, hollow and honest answers against what they say, and its choice between two."""
+    judge = RubricJudge(_asking(LocalModel(model)), 1)
+    counts, lines = dict.fromkeys(((r, m) for r in (True, False) for m in (True, False)), 0), []
+    tasks = with_rubric(folder)[:answers]
+    said: dict[str, list[str]] = {}
+    for name, skill in zip(("seed", "hollow", "honest"), texts(folder), strict=True):
+        agent = SimulatedAgent(by_rules, obedience=1)
+        said[name] = [agent.answer(task.prompt, skill).text for task in tasks]
+        grades = [judge.grade(task.prompt, _rubric(task), text) for task, text in zip(tasks, said[name], strict=True)]
+        read = [grade for grade in grades if not isinstance(grade, Missing)]
+        for task, text, grade in zip(tasks, said[name], grades, strict=True):
+            if not isinstance(grade, Missing):
+                counts[all(parts_of(task.prompt, text)), grade >= PASS] += 1
+        lines.append(f"| {name} | {len(read)} of {len(grades)} | {statistics.fmean(read or [0]):.2f} |")
+    found = Agreement(counts[True, True], counts[False, True], counts[True, False], counts[False, False])
+    share = binomtest(found.both + found.neither, found.attempts).proportion_ci()
+    pairs = zip(tasks, said["hollow"], said["honest"], strict=True)
+    choices = judge.compare([Question(task.prompt, _rubric(task), *two) for task, *two in pairs])
+    chosen = [one for one in choices if not isinstance(one, Missing)]
+    right, steady = sum(one.better == "second" for one in chosen), sum(one.steady for one in chosen)
+    kappa = "–" if found.kappa is None else f"{found.kappa:.2f}"
+    agrees = f"Agrees with what they say in {found.both + found.neither} of {found.attempts} answers"
+    prefers = f"Prefers the honest answer in {right} of {len(chosen)} pairs; both orders agree in {steady}."
+    more = [f"{agrees} ({share.low:.2f} to {share.high:.2f}), kappa {kappa}: {found}", prefers]
+    return "\n".join(["| answers | graded | mean grade |", "|---|---|---|", *lines, "", *more])
+
+
+def _rubric(task: Task) -> str:
+    assert isinstance(task.payload, LoadedTask)
+    return task.payload.rubrics[0]
+
+
+def _asking(model: LocalModel) -> Callable[[Sequence[str]], list[str | Missing]]:
+    def complete(prompts: Sequence[str]) -> list[str | Missing]:
+        replies = [model.complete_as(Redacted(prompt), 200, schema_of(prompt) or {}) for prompt in prompts]
+        return [Missing("it was cut off") if reply.truncated else reply.text for reply in replies]
+
+    return complete
 
 
 def show_bands(bands: Sequence[Band], seeds: int) -> str:
@@ -206,15 +281,21 @@ def show_hollow(rows: Sequence[Hollow]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("collapse", "hollow"))
+    parser.add_argument("what", choices=("collapse", "hollow", "judge"))
     parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("model", type=Path, nargs="?")
+    parser.add_argument("--answers", type=int, default=8, help="with judge: answers of each text")
     parser.add_argument("--seeds", type=int, default=100)
     asked = parser.parse_args()
     began = time.perf_counter()
     if asked.what == "collapse":
         print(show_bands(list(collapse(asked.seeds)), asked.seeds))
     elif asked.folder is None:
-        parser.error("hollow wants the folder of the fixture")
+        parser.error(f"{asked.what} wants the folder of the fixture")
+    elif asked.what == "judge":
+        if asked.model is None:
+            parser.error("judge wants a model's file")
+        print(judged_by_model(asked.folder, asked.model, asked.answers))
     else:
         print(show_hollow(list(hollow(asked.folder, asked.seeds))))
     print(f"\nSimulated; {time.perf_counter() - began:.0f} s.")

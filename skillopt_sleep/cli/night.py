@@ -164,13 +164,13 @@ def what_it_wants(report: NightReport) -> SleepError | None:
 IDLE: Mapping[str, str] = {
     "models.target_backend": "recorded sessions are replayed, no model attempts",
     "models.target": "recorded sessions are replayed, no model attempts",
-    "models.judge_backend": "what was recorded is judged by its own outcome",
-    "models.judge": "what was recorded is judged by its own outcome",
+    "models.judge_backend": "a night's tasks are judged by rules; `train` and `eval` ask a judge",
+    "models.judge": "a night's tasks are judged by rules; `train` and `eval` ask a judge",
     **{
         f"models.{role}_{what}": why
         for role, why in (
             ("target", "recorded sessions are replayed, no model attempts"),
-            ("judge", "what was recorded is judged by its own outcome"),
+            ("judge", "a night's tasks are judged by rules; `train` and `eval` ask a judge"),
         )
         for what in ("base_url", "key", "effort")
     },

@@ -6,8 +6,9 @@ SCRIPT is a JSON object: for each phrase the steps of a task, one for each reque
 whose phrase stands in the last user text that has any; its step is the number of tool results since. A step is
 `{"text": WORDS}`, `{"shell": COMMAND}` (the agent's own shell tool, whatever its name), `{"tool": NAME, "arguments":
 {…}}`, or `{"if": TEXT, "then": STEP, "else": STEP}`, for a model that does something once it was shown a text; the last
-one repeats. `SPAWNED` in a step's arguments becomes the id of the sub-agent that was started last. A
-request without a phrase or without tools (a title, a probe) gets the text "ok".
+one repeats. `SPAWNED` in a step's arguments becomes the id of the sub-agent that was started last, `TAKEN` in its
+words what the group of its pattern `taken` found last in the request. A request without a phrase or without tools (a
+title, a probe) gets the text "ok".
 
 Each answer's tokens are unlike any other's. LOG gets a line for each request: what was asked, and what it was given.
 It ends when its standard input does. It is the first process of its namespace, and so also waits for processes that
@@ -128,10 +129,13 @@ class Script:
             call = step["tool"], json.loads(arguments)
         with self.lock:
             serial = next(self.serial)
+        words = step.get("text", "")
+        if "taken" in step:
+            words = words.replace("TAKEN", re.findall(step["taken"], said_of(body))[-1])
         tokens = Tokens(input=1000 + serial, output=100 + serial, cached=10 + serial)
         model = str(body.get("model"))
         seen = {"task": task if steps else "", "step": number, "tools": tools, "tokens": vars(tokens), "model": model}
-        return seen, Answer(step.get("text", ""), call, tokens, model)
+        return seen, Answer(words, call, tokens, model)
 
 
 def tool_names(tools: Any) -> Iterator[str]:

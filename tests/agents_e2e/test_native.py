@@ -245,6 +245,18 @@ def test_a_real_agent_that_hangs_is_dead_after_its_deadline(agents_under_test: P
     assert said.code == 3, "missing data, no score"
 
 
+@pytest.mark.sandbox
+def test_what_a_real_agent_left_is_judged_by_a_command(agents_under_test: Path, tmp_path: Path) -> None:
+    words = ["eval", "--skill", "plain.md", "--repeats", "1"]
+    checks = [
+        {"kind": "command", "argument": {"run": ["sh", "-c", "rm out.txt && exit 4"], "status": 4}},
+        {"kind": "command", "argument": {"run": ["grep", "-q", "left", "out.txt"]}},
+    ]
+    said = product(ClaudeCode(), tmp_path, agents_under_test, [SHOWS, GOOD], words, 1, checks=tuple(checks))
+    (row,) = said.document["rows"]
+    assert (row["before"], row["coverage"]) == (1.0, 1.0)
+
+
 TRIED = """
 cat {home}/.private >/dev/null 2>&1; echo files $? > tried.txt
 curl -s -m 5 --noproxy '*' http://127.0.0.1:8901/v1/models >/dev/null 2>&1; echo model $? >> tried.txt

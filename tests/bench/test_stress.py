@@ -27,7 +27,7 @@ def test_a_hollow_skill_passes_checks_of_form_and_is_not_accepted(shared: Path) 
     accepted = {(row.candidate, row.judged_by, row.gate): row.accepted for row in rows}
     for gate in ("strict", "proof"):
         assert accepted["hollow", "rule checks", gate] == 2
-        assert accepted["hollow", "what it says", gate] == 0
-        assert accepted["honest", "what it says", gate] == 2
+        assert accepted["hollow", "the rubric", gate] == 0
+        assert accepted["honest", "the rubric", gate] == 2
     assert accepted["hollow", "rule checks, as an edit", "strict"] == 0
     assert "section" in rows[-1].why

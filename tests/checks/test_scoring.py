@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillopt_core.types import Score
+from skillopt_core.types import Missing, Score
 from skillopt_sleep.checks import BUILT_IN, BadArgument, Check, Need, compiled, lacking, score, shape_only
 from skillopt_sleep.checks.examples import NoExample, example_of
 from skillopt_sleep.checks.patterns import compile_pattern
@@ -165,3 +165,19 @@ def test_a_heading_or_a_label_that_must_stand_in_an_answer_is_shape_and_a_number
     for content in ("42", "risks", "## Risks\nchurn", "Verdict: yes"):
         assert not shape_only([Check("contains", content)])
     assert not shape_only([Check("not_contains", "## Key Risks")])
+
+
+def test_a_model_is_asked_last_and_not_at_all_where_a_rule_cannot_tell():
+    def grade(_rubric):
+        asked.append(_rubric)
+        return 0.7
+
+    asked = []
+    checks = [Check("rubric", {"rubric": "It is short.", "pass": 0.7}), Check("tool_called", "search")]
+    assert isinstance(score(checks, Answer("ok", grade=grade)), Missing)
+    assert asked == []
+    said = score(checks, Answer("ok", tools=(), grade=grade))
+    assert isinstance(said, Score)
+    assert (said.hard, said.soft, said.objectives) == (0.0, 0.5, {"rubric": 1.0, "rules": 0.0})
+    assert asked == ["It is short."]
+    assert score(checks[1:], Answer("ok", tools=(), grade=grade)).objectives == {}

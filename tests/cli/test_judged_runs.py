@@ -260,3 +260,19 @@ def test_a_judge_that_reads_no_frame_is_not_believed(command: Command, server: H
 
     serve(server, copies)
     assert evaluated(command, bench, "openai").code == 3
+
+
+def test_what_a_judge_was_shown_can_be_forgotten(
+    command: Command, server: HTTPServer, bench: Path, surroundings: Path
+) -> None:
+    serve(server, judging(good))
+    evaluated(command, bench, "openai")
+
+    def shown() -> list[bool]:
+        with closing(sqlite3.connect(surroundings / "state/store.db")) as store:
+            query = "SELECT b.tombstone_ms FROM completion c JOIN body b ON c.asked = b.digest WHERE c.role = 'judge'"
+            return [gone is not None for (gone,) in store.execute(query)]
+
+    assert shown() == [False] * 36
+    assert command("forget", "--match", "Should we change plan 3?").code == 0
+    assert sum(shown()) == 3

@@ -14,10 +14,10 @@ MARK = re.compile(r'\{"mark": "([0-9a-f]{12})"')
 
 
 def block(name: str, prompt: str) -> str:
-    """What stands in a tagged block, from its opening tag to the one closing tag that has the same digest."""
+    """What stands in a tagged block, from its opening tag to the first closing tag that has the same digest."""
     tags = re.findall(rf"^<({name}-[0-9a-f]{{16}})>$", prompt, re.MULTILINE)
     tag = tags[0]
-    return prompt.split(f"<{tag}>\n", 1)[1].rsplit(f"\n</{tag}>", 1)[0]
+    return prompt.split(f"<{tag}>\n", 1)[1].split(f"\n</{tag}>", 1)[0]
 
 
 def mark_of(prompt: str) -> str:
