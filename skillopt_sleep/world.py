@@ -206,9 +206,7 @@ class LocalWorld:
         target = self.part("target")
         if target.backend not in LINES:
             return None
-        if night not in self._purses:
-            self._purses[night] = Purse(self.budget(night), target.model or target.backend)
-        purse = self._purses[night]
+        purse = self._purses.setdefault(night, Purse(self.budget(night), target.model or target.backend))
         return playing.Natively(self.config, target.backend, self.store, self.redactor, project, history, purse)
 
     def starts(self, project: str) -> Starts:
