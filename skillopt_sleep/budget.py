@@ -12,7 +12,7 @@ import math
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from skillopt_core.protocols import Exhausted
 from skillopt_sleep.clock import Clock
@@ -21,7 +21,10 @@ from skillopt_sleep.errors import ConfigError
 from skillopt_sleep.prices import FREE, Price
 from skillopt_sleep.tokens import Size, size_of
 
-__all__ = ["Budget", "Limits", "Price", "Reservation", "Usage", "most_tokens"]
+if TYPE_CHECKING:
+    from skillopt_sleep.config.model import Budget as Keys
+
+__all__ = ["Budget", "Limits", "Price", "Reservation", "Usage", "limits_of", "most_tokens"]
 
 MESSAGE_OVERHEAD: Final = 64
 """Tokens that a provider adds around one message (roles, separators): more than any documented today."""
@@ -55,6 +58,18 @@ class Usage:
 
     input: int | None
     output: int | None
+
+
+def limits_of(budget: Keys) -> tuple[Limits, Limits]:
+    """The limits of one run, and those of a month, as they are configured."""
+    return (
+        Limits(budget.tokens, budget.calls, budget.usd, _seconds(budget.minutes)),
+        Limits(budget.month_tokens, budget.month_calls, budget.month_usd, _seconds(budget.month_minutes)),
+    )
+
+
+def _seconds(minutes: float | None) -> float | None:
+    return None if minutes is None else minutes * 60
 
 
 def most_tokens(prompt: str) -> int:

@@ -15,7 +15,7 @@ from skillopt_harvesters import discover, discover_loose, harvester_of, left_out
 from skillopt_sleep import playing
 from skillopt_sleep.agents.native import LINES, Purse, Theirs
 from skillopt_sleep.agents.recorded import History, RecordedAgent
-from skillopt_sleep.budget import Budget, Limits
+from skillopt_sleep.budget import Budget, limits_of
 from skillopt_sleep.clock import Clock, SystemClock
 from skillopt_sleep.config import Config
 from skillopt_sleep.config.roles import Role
@@ -322,10 +322,9 @@ class LocalWorld:
     def budget(self, night: str) -> Budget:
         """A run's budget; what was spent before a restart counts, and what every other run takes in this month."""
         if night not in self._budgets:
-            budget = self.config.budget
-            month = Limits(budget.month_tokens, budget.month_calls, budget.month_usd, _seconds(budget.month_minutes))
+            own, month = limits_of(self.config.budget)
             self._budgets[night] = Budget(
-                Limits(budget.tokens, budget.calls, budget.usd, _seconds(budget.minutes)),
+                own,
                 Spending(self.store, night, PRICES_OF, Month(month, self.zone)),
                 self.clock,
                 self._prices,
@@ -388,10 +387,6 @@ def _literal(word: str) -> str:
     import re
 
     return re.escape(word)
-
-
-def _seconds(minutes: float | None) -> float | None:
-    return None if minutes is None else minutes * 60
 
 
 def _spent(row: Mapping[str, float | None]) -> Spent:
