@@ -192,7 +192,8 @@ def test_tasks_go_out_and_come_in_as_lines(morning: Command, tmp_path: Path) -> 
     out = tmp_path / "tasks.jsonl"
     assert morning("tasks", "--export", str(out), "--json").document["exported"] == len(before)
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
-    assert [json.loads(line) for line in out.read_text().splitlines()] == before
+    exported = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [{key: line[key] for key in one} for line, one in zip(exported, before, strict=True)] == before
     assert morning("tasks", "--export", str(out)).code == 1, "nothing is overwritten"
     assert morning("tasks", "--import", str(out), "--json").document["known"] == len(before)
     mine = tmp_path / "mine.jsonl"
