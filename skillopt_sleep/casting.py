@@ -177,10 +177,11 @@ def judge(
     """
     if not wants_judge(tasks):
         return ""
-    completer = None if world.part("judge").backend in NO_JUDGES else world.completer("judge")
+    part = world.part("judge")
+    completer = None if part.backend in NO_JUDGES else world.completer("judge")
     if completer is None:
         raise ConfigError(
-            f"the backend {world.part('judge').backend} cannot judge",
+            f"the backend {part.backend} cannot judge" + (f" ({part.why})" if part.why else ""),
             where="models.judge_backend",
             remedy="Take --judge-backend anthropic, openai, local, claude, codex or copilot",
         )

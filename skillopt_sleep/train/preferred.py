@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from skillopt_core.gate import interval
 from skillopt_core.gate.exact import sign_flip_p
 from skillopt_core.gate.table import unit_of
+from skillopt_core.protocols import Exhausted
 from skillopt_core.types import Missing, Task, Trajectory
-from skillopt_sleep.checks.judge import Question, RubricJudge
+from skillopt_sleep.checks.judge import Preference, Question, RubricJudge
 from skillopt_sleep.checks.scoring import RULES
 from skillopt_sleep.train.rows import LoadedTask
 
@@ -70,10 +71,10 @@ class Preferred:
 def preferred(judge: RubricJudge, pairs: Sequence[tuple[Task, Trajectory, Trajectory]]) -> Preferred:
     """What the judge says of pairs (the first text's attempt, the second's) at tasks that have rubrics.
 
-    Raises `Exhausted`.
+    A budget that does not reach leaves all of them without a judgement: the attempts themselves stay.
     """
     asked = [pair for pair in pairs if isinstance(pair[0].payload, LoadedTask) and pair[0].payload.rubrics]
-    said = judge.compare([_question(*pair) for pair in asked])
+    said = _compared(judge, [_question(*pair) for pair in asked])
     ds: dict[str, list[float]] = defaultdict(list)
     counts = dict.fromkeys(_D, 0)
     turned = sided = apart = 0
@@ -93,6 +94,13 @@ def preferred(judge: RubricJudge, pairs: Sequence[tuple[Task, Trajectory, Trajec
         sum(means) / len(means) if means else None, interval(means) if means else None,
         sign_flip_p(means) if means else None, sided, apart,
     )  # fmt: skip
+
+
+def _compared(judge: RubricJudge, questions: Sequence[Question]) -> Sequence[Preference | Missing]:
+    try:
+        return judge.compare(questions)
+    except Exhausted as out:
+        return [Missing(str(out))] * len(questions)
 
 
 def _question(task: Task, before: Trajectory, after: Trajectory) -> Question:

@@ -212,12 +212,49 @@ def test_a_budget_that_is_out_ends_the_judging(command: Command, server: HTTPSer
     assert len(seen) == 5
 
 
+def test_a_budget_that_ends_before_the_comparison_leaves_what_was_graded(
+    command: Command, server: HTTPServer, bench: Path
+) -> None:
+    serve(server, judging(good))
+    done = evaluated(command, bench, "openai", *against(bench), "--budget-calls", "80")
+    assert done.code == 0, done.err
+    (row,) = done.document["rows"]
+    assert (row["before"], row["after"]) == (0, 1)
+    assert (row["preferred"]["missing"], row["preferred"]["effect"]) == (12, None)
+    assert done.document["budget"]["calls"]["spent"] == 80
+
+
+def test_who_attempts_and_who_judges_share_one_place_at_one_provider(
+    command: Command, server: HTTPServer, bench: Path, tmp_path: Path
+) -> None:
+    """With a single call at a time neither waits for the other while it holds the place."""
+
+    def answers(request: Request) -> Response:
+        asked = json.dumps(request.get_json())
+        if "You grade one answer" in asked:
+            return judging(good)(request)
+        return message(request.path, "# Memo\n\n## Recommendation\n\nYes.", (100, 10))
+
+    seen = serve(server, answers)
+    (tmp_path / "sleep.toml").write_text("[models]\nparallel = 1\n")
+    done = command(
+        "eval", "--tasks", str(bench / "tasks.jsonl"), "--skill", str(bench / "plain.md"), "--json", "--repeats", "1",
+        "--backend", "openai", "--target-model", "one", "--judge-model", "two", "--config",
+        str(tmp_path / "sleep.toml"),
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert done.document["rows"][0]["before"] == 1
+    assert [request.get_json()["model"] for request in seen].count("one") == 12
+    assert len(seen) == 12 + 36
+
+
 @pytest.mark.parametrize(
     ("more", "code", "said"),
     [
         (("--judge-backend", "simulated"), 2, "cannot judge"),
         (("--judge-backend", "handoff"), 2, "cannot judge"),
         (("--judge-backend", "openai"), 2, "no judge model is named"),
+        (("--judge-model", "some"), 2, "no model with an address is named"),
     ],
 )
 def test_who_cannot_judge_is_refused_before_anything_is_attempted(
