@@ -183,8 +183,13 @@ class Natively:
         if gate.mode == "off":
             return OffGate()
         if gate.mode == "strict":
-            return StrictGate(gate.repeats, metric, keep_cut=True)
-        return ProofGate(alpha, gate.repeats, metric, prior)
+            return StrictGate(gate.repeats, metric, keep_cut=True, block=self._at_once)
+        return ProofGate(alpha, gate.repeats, metric, prior, block=self._at_once)
+
+    @property
+    def _at_once(self) -> int:
+        """Pairs are finished a few at a time, so that a budget that ends leaves as many as it can."""
+        return self.player().at_once
 
     def unjudged(self, kept: KeptTask) -> str:
         """Why an attempt at the task could not be judged, "" where it could."""

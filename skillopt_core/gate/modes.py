@@ -10,7 +10,7 @@ from skillopt_core.gate.evidence import BETS, HARM, NOISY_BETS, projected
 from skillopt_core.gate.exact import sign_flip_p
 from skillopt_core.gate.looks import Boundaries, boundaries, least_units, more_units, proven, settled
 from skillopt_core.gate.metric import HARD, Metric
-from skillopt_core.gate.pairing import compare
+from skillopt_core.gate.pairing import BLOCK, compare
 from skillopt_core.gate.protection import protect
 from skillopt_core.gate.table import (
     TINY,
@@ -42,12 +42,12 @@ class _Asked:
     tasks: Sequence[Task]
     draws: Draws
     keep_cut: bool = True
+    block: int = BLOCK
 
     def compare(self, repeats: int, stop: Callable[[Comparison], bool] = lambda _: False) -> Comparison:
         """Fresh pairs; a deterministic agent is asked once."""
-        return compare(
-            self.environment, self.live, self.candidate, self.tasks, self.draws, repeats, stop, keep_cut=self.keep_cut
-        )
+        arms = (self.environment, self.live, self.candidate)
+        return compare(*arms, self.tasks, self.draws, repeats, stop, self.block, keep_cut=self.keep_cut)
 
     def repeats(self, wanted: int) -> int:
         """Repeats that say anything new."""
@@ -76,6 +76,7 @@ class StrictGate:
 
     Close to a coin toss on small noisy sets; `p` says beside it what a look would have said. `keep_cut`: the pairs that
     are finished when the budget ends a comparison are judged; without it `Exhausted` is raised, for a run that goes on.
+    `block`: tasks that both arms run before the next begin; few where attempts cost.
     """
 
     repeats: int = 3
@@ -83,6 +84,7 @@ class StrictGate:
     seed: int = 0
     evidence: Evidence = "replayed"
     keep_cut: bool = False
+    block: int = BLOCK
 
     def __call__(
         self, environment: Environment, live: Skill, candidate: Skill, tasks: Sequence[Task], draws: Draws
@@ -91,7 +93,7 @@ class StrictGate:
         early = unmeasured(live, candidate, tasks, self.evidence)
         if early:
             return early
-        asked = _Asked(environment, live, candidate, tasks, draws, self.keep_cut)
+        asked = _Asked(environment, live, candidate, tasks, draws, self.keep_cut, self.block)
         comparison = asked.compare(asked.repeats(self.repeats))
         table = tabulate(comparison, self.metric)
         verdict = _measured(table, comparison, (), self.metric, self.evidence, environment)
@@ -186,6 +188,7 @@ class EvidenceGate:
     protected: tuple[Task, ...] = ()
     per_night: float | None = None
     evidence: Evidence = "replayed"
+    block: int = BLOCK
 
     def __call__(
         self, environment: Environment, live: Skill, candidate: Skill, tasks: Sequence[Task], draws: Draws
@@ -196,7 +199,7 @@ class EvidenceGate:
             return early
         seen = {unit.unit for unit in self.prior}
         new = [task for task in tasks if unit_of(task) not in seen]
-        asked = _Asked(environment, live, candidate, new, draws)
+        asked = _Asked(environment, live, candidate, new, draws, block=self.block)
         comparison = asked.compare(asked.repeats(self.repeats))
         table = tabulate(comparison, self.metric)
         verdict = _measured(table, comparison, self.prior, self.metric, self.evidence, environment)
@@ -228,6 +231,7 @@ class ProofGate:
     look_from: int = LOOK_FROM
     seed: int = 0
     evidence: Evidence = "replayed"
+    block: int = BLOCK
 
     def __call__(
         self, environment: Environment, live: Skill, candidate: Skill, tasks: Sequence[Task], draws: Draws
@@ -238,7 +242,7 @@ class ProofGate:
         early = unmeasured(live, candidate, tasks, self.evidence)
         if early:
             return early
-        asked = _Asked(environment, live, candidate, tasks, draws)
+        asked = _Asked(environment, live, candidate, tasks, draws, block=self.block)
         comparison = asked.compare(asked.repeats(self.repeats))
         table = tabulate(comparison, self.metric)
         broken = unusable(table)
@@ -258,7 +262,8 @@ class ProofGate:
         return _weighed(verdict, 2 / self.alpha, self.per_night)
 
     def _evidence(self, alpha: float) -> EvidenceGate:
-        return EvidenceGate(alpha, self.repeats, self.metric, self.prior, self.protected, self.per_night, self.evidence)
+        own = (self.repeats, self.metric, self.prior, self.protected, self.per_night, self.evidence, self.block)
+        return EvidenceGate(alpha, *own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +323,7 @@ def _protected(verdict: Verdict, asked: _Asked, named: Sequence[Task], repeats: 
         why = "better, but one repeat of a noisy agent cannot protect what works"
         return _answer(verdict, Outcome.ABSTAIN, why, "two repeats or more")
     try:
-        found = protect(asked.environment, asked.live, asked.candidate, tasks, asked.draws, repeats)
+        found = protect(asked.environment, asked.live, asked.candidate, tasks, asked.draws, repeats, asked.block)
     except Exhausted:
         if not asked.keep_cut:
             raise

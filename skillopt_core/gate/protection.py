@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from skillopt_core.gate.pairing import compare
+from skillopt_core.gate.pairing import BLOCK, compare
 from skillopt_core.protocols import Draws, Environment
 from skillopt_core.types import Comparison, Pair, Skill, Task
 
@@ -34,7 +34,13 @@ class Protection:
 
 
 def protect(
-    environment: Environment, live: Skill, candidate: Skill, tasks: Sequence[Task], draws: Draws, repeats: int
+    environment: Environment,
+    live: Skill,
+    candidate: Skill,
+    tasks: Sequence[Task],
+    draws: Draws,
+    repeats: int,
+    block: int = BLOCK,
 ) -> Protection:
     """Fresh pairs on each protected task.
 
@@ -45,11 +51,11 @@ def protect(
     if not tasks:
         return Protection()
     repeats = 1 if environment.deterministic else repeats
-    pairs = _by_task(compare(environment, live, candidate, tasks, draws, repeats))
+    pairs = _by_task(compare(environment, live, candidate, tasks, draws, repeats, block=block))
     suspects = [task for task in tasks if excess(pairs.get(task.id, ())) > 0]
     if suspects and not environment.deterministic:
         again = next(further for many, further in _AGAIN if len(tasks) > many)
-        more = compare(environment, live, candidate, suspects, draws, again)
+        more = compare(environment, live, candidate, suspects, draws, again, block=block)
         for name, further in _by_task(more).items():
             pairs.setdefault(name, []).extend(further)
     broken = tuple(task.id for task in suspects if 2 * excess(pairs[task.id]) >= len(pairs[task.id]))

@@ -487,3 +487,19 @@ def test_shifted_answers_are_refused() -> None:
 
     with pytest.raises(ValueError, match="answered"):
         StrictGate()(Shifted(EVERY), LIVE, NEW, TASKS, CountedDraws())
+
+
+@pytest.mark.parametrize("gate", [StrictGate(keep_cut=True, block=2), EvidenceGate(block=2), ProofGate(block=2)])
+def test_few_tasks_at_a_time_leave_pairs_where_the_budget_ends(gate: Gate) -> None:
+    """With all twelve at a time the first arm alone takes all that there is."""
+    verdict = gate(ScriptedEnvironment(EVERY, limit=9), LIVE, NEW, TASKS, draws())
+    assert (verdict.pairs, verdict.counts["cut_short"]) == (4, 1.0)
+    with pytest.raises(Exhausted):
+        EvidenceGate()(ScriptedEnvironment(EVERY, limit=9), LIVE, NEW, TASKS, draws())
+
+
+def test_protected_tasks_are_attempted_a_few_at_a_time_as_well() -> None:
+    guarded = [*TASKS, *(Task(name, "x", protected=True) for name in ("one", "two"))]
+    environment = ScriptedEnvironment(EVERY)
+    EvidenceGate(block=1)(environment, LIVE, NEW, guarded, draws())
+    assert [task for task, _, _ in environment.asked][-4:] == ["one", "one", "two", "two"]

@@ -24,6 +24,10 @@ sample = loading.script("make_sample")
 FIRST = datetime(2026, 9, 7, 9, 0, tzinfo=UTC)
 BEFORE = 2
 """Sessions of each kind from which the rules are made: one a day."""
+CUT = "2026-09-09"
+"""The day after them."""
+NONE = -BEFORE
+"""As a number of later sessions: none of the kind at all."""
 CODE = "no-restricted-properties"
 MESSAGE = "'Date.now' is restricted from being used. Use clock.now() so that tests can set the time"
 LINT = f"""

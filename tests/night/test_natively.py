@@ -12,7 +12,7 @@ import pytest
 
 from skillopt_core.types import Outcome
 from skillopt_sleep.cli.night import what_it_wants
-from skillopt_sleep.clock import DAY_MS, FixedClock
+from skillopt_sleep.clock import DAY_MS, FixedClock, parse_iso
 from skillopt_sleep.config import Config
 from skillopt_sleep.domain.proposals import ProposedEdit
 from skillopt_sleep.domain.reports import NightReport
@@ -27,7 +27,6 @@ from tests.night import made
 pytestmark = pytest.mark.sandbox
 
 OPENS = {"open": made.SKILL}
-NONE = -made.BEFORE
 NOW = int(made.FIRST.timestamp() * 1000) + 60 * DAY_MS
 
 
@@ -125,14 +124,14 @@ def test_the_day_after_nothing_is_attempted_again_and_the_evidence_stands(slept:
 
 
 def test_a_skill_that_is_never_opened_has_no_exposure(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, looks=3, stamps=NONE, script=dict(made.script(None)))
+    stage = Stage(tmp_path, looks=3, stamps=made.NONE, script=dict(made.script(None)))
     verdict = edits(stage.night())[made.HELPS].verdict
     assert (verdict.outcome, verdict.opened) == (Outcome.NO_EXPOSURE, 0.0)
 
 
 def test_where_nothing_fails_there_is_nothing_to_gain_and_no_pair_is_paid_for(tmp_path: Path) -> None:
     script = {made.LOOKS: [{"shell": "cat config/app.yaml"}, {"text": "Done."}]}
-    stage = Stage(tmp_path, looks=3, stamps=NONE, script=script)
+    stage = Stage(tmp_path, looks=3, stamps=made.NONE, script=script)
     edit = edits(stage.night())[made.HELPS]
     assert edit.verdict.outcome is Outcome.NO_CHANGE
     assert edit.why == "nothing to gain: claude does all 2 earlier tasks well without it"
@@ -140,7 +139,7 @@ def test_where_nothing_fails_there_is_nothing_to_gain_and_no_pair_is_paid_for(tm
 
 
 def test_a_night_that_nobody_is_signed_in_for_ends_before_it_spends(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, looks=3, stamps=NONE, script={"signed out": True})
+    stage = Stage(tmp_path, looks=3, stamps=made.NONE, script={"signed out": True})
     with pytest.raises(NotSignedIn, match="signed in"):
         stage.night()
     assert stage.rows("SELECT coalesce(sum(settled_tokens), 0) FROM spend")[0][0] == 0
@@ -149,7 +148,7 @@ def test_a_night_that_nobody_is_signed_in_for_ends_before_it_spends(tmp_path: Pa
 
 
 def test_below_the_price_of_one_comparison_nothing_is_spent(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, looks=3, stamps=NONE)
+    stage = Stage(tmp_path, looks=3, stamps=made.NONE)
     report = stage.night(budget={"tokens": 119_999})
     assert report.state == "budget"
     assert report.budget.tokens.spent == 0
@@ -158,11 +157,25 @@ def test_below_the_price_of_one_comparison_nothing_is_spent(tmp_path: Path) -> N
 
 
 def test_a_backtest_by_hand_keeps_nothing_and_says_what_it_found(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, looks=3, stamps=NONE)
-    cut = int(made.FIRST.timestamp() * 1000) + made.BEFORE * DAY_MS - 9 * 3_600_000
+    stage = Stage(tmp_path, looks=3, stamps=made.NONE)
     with stage.open(now_ms=NOW) as world:
-        world.as_of_ms = cut
+        world.as_of_ms = parse_iso(made.CUT)
         report = sleep(world)
     verdict = edits(report)[made.HELPS].verdict
     assert (verdict.evidence, verdict.pairs) == ("replayed", 3)
     assert stage.rows("SELECT count(*) FROM trial")[0][0] == 0
+
+
+def test_where_the_budget_ends_finished_pairs_stand_and_the_next_night_goes_on(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, looks=9, stamps=made.NONE)
+    first = stage.night(budget={"tokens": None, "calls": 12})
+    verdict = edits(first)[made.HELPS].verdict
+    assert (first.state, verdict.outcome, verdict.coverage) == ("budget", Outcome.ABSTAIN, 1.0)
+    assert 2 <= verdict.pairs <= 4, "two attempts for the baseline, two a pair, and the last ones may not count"
+    assert what_it_wants(first) is None, "something was compared"
+    assert first.budget.calls.spent == 12
+    second = stage.night(NOW + DAY_MS, budget={"tokens": None})
+    whole = edits(second)[made.HELPS].verdict
+    assert (whole.outcome, whole.pairs, len(whole.units)) == (Outcome.ACCEPT, 9, 9)
+    assert whole.units[: verdict.pairs] == verdict.units
+    assert second.budget.calls.spent == 2 * (9 - verdict.pairs), "the baseline is known, and what was measured stands"
