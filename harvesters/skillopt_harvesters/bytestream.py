@@ -11,7 +11,6 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from skillopt_harvesters.model import Unreadable
@@ -54,7 +53,7 @@ class TooLong(NamedTuple):
 def open_regular(path: str) -> tuple[int, os.stat_result]:
     """A descriptor of a regular file. Raises `Unreadable`; never waits for a FIFO's writer, never opens a device."""
     try:
-        if not stat.S_ISREG(Path(path).stat().st_mode):
+        if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116  # for each file
             raise Unreadable(path, "not a regular file")
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_CLOEXEC", 0))
     except (OSError, ValueError) as problem:
@@ -85,6 +84,8 @@ class PlainStream:
         self.trouble = ""
 
     def read(self, size: int) -> bytes:
+        if self._offset >= self._end:
+            return b""
         try:
             chunk = os.pread(self._fd, min(size, self._end - self._offset), self._offset)
         except OSError as problem:

@@ -7,6 +7,7 @@ The slug is a lossy name of a folder and is never decoded; the project comes fro
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ MARKS = {
     "permission-mode": "permissionMode",
 }
 """What a record of each kind holds and no other agent's does, beside its session's id."""
+UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 NO_SESSIONS = (f"{os.sep}journal.jsonl", f"{os.sep}history.jsonl")
 
 _reader = RecordReader(Record)
@@ -72,7 +74,7 @@ class ClaudeCode:
         return False
 
     def read(self, source: Source, cursor: Cursor | None = None) -> Iterator[Batch]:
-        stem = spelled(Path(source.path).name.removesuffix(".jsonl"))
+        stem = spelled(os.path.basename(source.path).removesuffix(".jsonl"))  # noqa: PTH119  # for each file
         subagent = stem.startswith("agent-") or "/subagents/" in source.path.replace("\\", "/")
 
         def begin(state: bytes) -> ClaudeFold:
@@ -123,8 +125,4 @@ def own_id(stem: str, subagent: bool) -> str:
 
 
 def is_uuid(text: str) -> bool:
-    return (
-        len(text) == 36
-        and all(text[i] == "-" for i in (8, 13, 18, 23))
-        and all(c in "0123456789abcdefABCDEF-" for c in text)
-    )
+    return UUID.fullmatch(text) is not None

@@ -71,12 +71,14 @@ class ClaudeRecords(TurnFold[Record]):
     def common_facts(self, records: Sequence[Record]) -> None:
         """What records say in passing: where, in whose session, by which version."""
         facts, state = self.facts, self.s
-        facts.branch = next((record.git_branch for record in reversed(records) if record.git_branch), facts.branch)
-        facts.agent_version = next(
-            (record.version for record in reversed(records) if record.version), facts.agent_version
-        )
-        said = Counter([(one.cwd, one.session_id, one.entrypoint, one.is_sidechain) for one in records])
-        for (cwd, session, entry, aside), times in said.items():
+        if records and (branch := records[-1].git_branch) and (version := records[-1].version):
+            facts.branch, facts.agent_version = branch, version
+        else:
+            facts.branch = next((one.git_branch for one in reversed(records) if one.git_branch), facts.branch)
+            facts.agent_version = next((one.version for one in reversed(records) if one.version), facts.agent_version)
+        said = [(one.cwd, one.session_id, one.entrypoint, one.is_sidechain) for one in records]
+        alike = said and said.count(said[0]) == len(said)  # nearly always, and found without a hash of each
+        for (cwd, session, entry, aside), times in {said[0]: len(said)}.items() if alike else Counter(said).items():
             self.been_in(cwd)
             if session:
                 state.names[session] = state.names.get(session, 0) + times

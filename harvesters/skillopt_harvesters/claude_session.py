@@ -16,7 +16,7 @@ from skillopt_harvesters import claude_rewind, clip
 from skillopt_harvesters import claude_shapes as shapes
 from skillopt_harvesters.bytestream import digest
 from skillopt_harvesters.claude_records import IMAGE, ClaudeRecords, State
-from skillopt_harvesters.claude_shapes import Block, Record, contents
+from skillopt_harvesters.claude_shapes import Block, Message, Record, contents
 from skillopt_harvesters.claude_words import PLAN, Words, classify, outcome_of_error, refusal_words, unwrapped
 from skillopt_harvesters.glance import glance, glance_of
 from skillopt_harvesters.jsonl import Stretch, part
@@ -55,15 +55,23 @@ class ClaudeFold(ClaudeRecords):
         """As `Fold.take_all`; the two kinds that nearly all records are go straight to where they are handled."""
         if self.one_by_one:
             return super().take_all(stretch)
-        unknown = 0
+        unknown = results = 0
         for record, self.start, self.end in zip(stretch.records, stretch.starts, stretch.ends, strict=True):
             self.stamp = record.timestamp
-            if record.type == "assistant":
+            kind, message = record.type, record.message
+            if kind == "assistant":
                 self.assistant(record)
-            elif record.type == "user":
-                self.user(record)
+            elif kind == "user":
+                content = message.content if message is not None else None
+                if type(content) is list and len(content) == 1 and content[0].type == "tool_result":
+                    self.result(record, content[0])
+                    results += 1
+                else:
+                    self.user(record)
             elif not self.take(record):
                 unknown += 1
+        if results:
+            self.skipped["tool result"] += results
         return unknown
 
     def take(self, record: Record) -> bool:
@@ -87,10 +95,6 @@ class ClaudeFold(ClaudeRecords):
             self.skipped["message of unknown shape"] += 1
             return
         content = record.message.content
-        if type(content) is list and len(content) == 1 and content[0].type == "tool_result":
-            self.result(record, content[0])
-            self.skipped["tool result"] += 1
-            return
         texts, results, images = contents(content)
         for block in results:
             self.result(record, block)
@@ -192,28 +196,33 @@ class ClaudeFold(ClaudeRecords):
         if message is None:
             self.skipped["message of unknown shape"] += 1
             return
-        if record.is_api_error_message:
-            self.trouble(record, "\n".join(contents(message.content)[0]))
+        if (message.model not in self.facts.models or record.is_api_error_message) and not self.spoken(record, message):
             return
-        if message.model == "<synthetic>":
-            self.skipped["synthetic answer"] += 1
-            return
-        if message.model not in self.facts.models:
-            self.used(message.model)
         spent = message.id
         if spent is None or len(spent) <= GIVEN:
             spent = self.message_key(record)
         if message.usage is not None:
             self.pay(spent, message.usage, message.model)
         content = message.content
-        if isinstance(content, str):
+        if type(content) is list:
+            for block in content:
+                if block.type == "tool_use":
+                    self.called(record, spent, block)
+                elif block.type == "text" and block.text:
+                    self.said(record, spent, block.text)
+        elif isinstance(content, str):
             self.said(record, spent, content)
-            return
-        for block in content or ():
-            if block.type == "tool_use":
-                self.called(record, spent, block)
-            elif block.type == "text" and block.text:
-                self.said(record, spent, block.text)
+
+    def spoken(self, record: Record, message: Message) -> bool:
+        """Whether a model said this, and not the program in its place."""
+        if record.is_api_error_message:
+            self.trouble(record, "\n".join(contents(message.content)[0]))
+        elif message.model == "<synthetic>":
+            self.skipped["synthetic answer"] += 1
+        else:
+            self.used(message.model)
+            return True
+        return False
 
     def said(self, record: Record, spent: str, text: str) -> None:
         if not record.is_sidechain or self.subagent:
@@ -256,7 +265,7 @@ class ClaudeFold(ClaudeRecords):
     def result(self, record: Record, block: Block) -> None:
         """A call's outcome, merged into the call's own event."""
         name = block.tool_use_id or ""
-        call = self.closed(name)
+        call = self.talk.calls.pop(name, None)
         if call is None:
             self.skipped["result without its call"] += 1
             return
@@ -265,7 +274,7 @@ class ClaudeFold(ClaudeRecords):
             return
         outcome, meaning = OK, ""
         facts = record.tool_use_result
-        if type(facts) is shapes.Facts and (call.tool == SHELL or call.tool == QUESTION):
+        if (call.tool == SHELL or call.tool == QUESTION) and type(facts) is shapes.Facts:
             outcome, meaning = self.structured(record, call, facts)
         content = block.content
         seen = glance(content) or glance_of(text_of(content))

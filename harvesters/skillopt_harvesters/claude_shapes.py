@@ -14,54 +14,56 @@ NOTHING = msgspec.Raw(b"null")
 
 class Tokens(msgspec.Struct, gc=False):
     input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
     cache_creation_input_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    output_tokens: int | None = None
 
 
 class Block(msgspec.Struct, gc=False):
     """One content block: text, thinking, tool_use, tool_result, image, document …"""
 
+    tool_use_id: str | None = None
     type: str | None = None
-    text: str | None = None
     id: str | None = None
     name: str | None = None
     input: msgspec.Raw = NOTHING
-    tool_use_id: str | None = None
     content: msgspec.Raw = NOTHING
+    text: str | None = None
     is_error: bool | None = None
 
 
 class Message(msgspec.Struct, gc=False):
+    model: str | None = None
     id: str | None = None
     role: str | None = None
-    model: str | None = None
     content: str | list[Block] | None = None
     usage: Tokens | None = None
 
 
 class Record(Line, gc=False, rename="camel"):
-    """One line."""
+    """One line. The fields stand as they follow one another in most records: a decoder finds the next one at once,
+    and one that is not there only after all."""
 
-    type: str | None = None
-    uuid: str | None = None
-    session_id: str | None = None
-    cwd: str | None = None
-    git_branch: str | None = None
-    version: str | None = None
     is_sidechain: bool | None = None
+    cwd: str | None = None
+    session_id: str | None = None
+    version: str | None = None
+    git_branch: str | None = None
+    type: str | None = None
+    message: Message | None = None
+    uuid: str | None = None
+    timestamp: str | int | float | None = None
+    tool_use_result: Facts | str | float | bool | list[msgspec.Raw] | None = None
+    agent_id: str | None = None
     is_meta: bool | None = None
     is_compact_summary: bool | None = None
     is_visible_in_transcript_only: bool | None = None
     is_api_error_message: bool | None = None
-    agent_id: str | None = None
     entrypoint: str | None = None
     prompt_source: str | None = None
     source_tool_use_id: str | None = msgspec.field(default=None, name="sourceToolUseID")
     tool_denial_kind: str | None = None
     permission_decision: msgspec.Raw = NOTHING
-    message: Message | None = None
-    tool_use_result: Facts | str | float | bool | list[msgspec.Raw] | None = None
     origin: msgspec.Raw = NOTHING
     plan_content: msgspec.Raw = NOTHING
     attachment: msgspec.Raw = NOTHING

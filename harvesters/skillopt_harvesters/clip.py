@@ -67,17 +67,25 @@ def lenient_arguments(content: bytes) -> str:
 
 def fitted(value: Any) -> str:
     """JSON text of at most KEEP characters for a decoded value."""
-    text = clean_text(_compact.encode(value))
+    text = compact(value)
     if len(text) <= KEEP:
         return text
     room = KEEP
     for _ in range(12):
         limit = level(lengths(value), room)
-        text = clean_text(_compact.encode(shortened(value, limit)))
+        text = compact(shortened(value, limit))
         if len(text) <= KEEP:
             return text
         room = room * 3 // 4
     return _compact.encode({"clipped": before_cut(text.replace('"', "'").replace("\\", "/"), KEEP // 2)})
+
+
+def compact(value: Any) -> str:
+    """JSON text without blanks; lone surrogates as U+FFFD."""
+    try:
+        return msgspec.json.encode(value).decode()
+    except (*REFUSED, OverflowError):
+        return clean_text(_compact.encode(value))
 
 
 def lengths(value: Any) -> list[int]:

@@ -10,9 +10,10 @@ import msgspec
 
 from skillopt_harvesters import clip
 from skillopt_harvesters import codex_shapes as shapes
-from skillopt_harvesters.codex_shapes import NOTHING, Payload, Record
+from skillopt_harvesters.codex_shapes import NOTHING, FullPayload, FullRecord, Payload, Record
 from skillopt_harvesters.codex_turns import CodexTurns
 from skillopt_harvesters.codex_words import ending, escalated, glance_at, offered_skills
+from skillopt_harvesters.content import decoded
 from skillopt_harvesters.glance import Glance, glance_of, is_text
 from skillopt_harvesters.jsonl import part
 from skillopt_harvesters.model import TAG, Author, Event, Kind, Origin, Outcome
@@ -24,7 +25,7 @@ COPIED_WITHIN_MS = 2000
 """A fork writes what it inherited in one go, at its beginning."""
 SILENT_EVENTS = {
     *("agent_reasoning", "task_started", "turn_started", "task_complete", "context_compacted", "web_search_end"),
-    *("exited_review_mode", "thread_goal_updated", "thread_settings_applied", "guardian_assessment", "agent_message"),
+    *("exited_review_mode", "thread_goal_updated", "thread_settings_applied", "guardian_assessment"),
     *("sub_agent_activity", "image_generation_end", "view_image_tool_call", "dynamic_tool_call_request"),
     *("dynamic_tool_call_response", "undo_completed", "turn.completed", "agent_reasoning_raw_content", "turn_diff"),
     *("agent_reasoning_section_break", "background_event", "plan_update", "exec_command_begin", "patch_apply_begin"),
@@ -46,8 +47,8 @@ class CodexFold(CodexTurns):
     def take(self, record: Record) -> bool:
         payload, kind = record.payload, record.type
         if payload is None:
-            known = self.bare(record)
-        elif self.s.inherited and self.still_inherited(kind, payload):
+            known = self.bare(decoded(FullPayload, self.written()) or FullPayload())
+        elif self.s.inherited and self.still_inherited(kind):
             self.skipped["inherited from the parent"] += 1
             return True
         elif kind == "response_item":
@@ -55,17 +56,23 @@ class CodexFold(CodexTurns):
         elif kind == "event_msg":
             known = self.happened(payload)
         else:
-            known = self.other(kind, payload)
+            known = self.other(kind, self.full())
         if not known:
             name = payload.type if payload is not None and kind in ("response_item", "event_msg") else kind
             self.skipped[f"unknown {kind!s:.20} {name!s:.40}"] += 1
         return known
 
-    def still_inherited(self, kind: str | None, payload: Payload) -> bool:
+    def full(self) -> FullPayload:
+        """All that is read of the payload at hand."""
+        record = decoded(FullRecord, self.written())
+        return record.payload if record is not None and record.payload is not None else FullPayload()
+
+    def still_inherited(self, kind: str | None) -> bool:
         """Whether a record of a fork is one that it copied from its parent."""
         if kind == "session_meta":
             return True
-        turn = uuid_ms(payload.turn_id) if payload.turn_id else None
+        name = self.full().turn_id
+        turn = uuid_ms(name) if name else None
         thread, began, ms = uuid_ms(self.s.thread), self.s.began_ms, self.now()
         if turn is not None and thread is not None:
             self.s.inherited = turn < thread
@@ -73,7 +80,7 @@ class CodexFold(CodexTurns):
             self.s.inherited = ms < began + COPIED_WITHIN_MS
         return self.s.inherited
 
-    def other(self, kind: str | None, payload: Payload) -> bool:
+    def other(self, kind: str | None, payload: FullPayload) -> bool:
         if kind == "session_meta":
             self.meta(payload)
         elif kind == "turn_context":
@@ -89,7 +96,7 @@ class CodexFold(CodexTurns):
             return kind in SILENT
         return True
 
-    def bare(self, record: Record) -> bool:
+    def bare(self, record: FullPayload) -> bool:
         """A line of the oldest format: the item itself, or the head of the file."""
         if record.type in CALLS or (record.type or "").endswith("_output") or record.type in SILENT_ITEMS:
             return self.item(record)
@@ -100,7 +107,7 @@ class CodexFold(CodexTurns):
             return True
         return record.record_type == "state"
 
-    def meta(self, payload: Payload) -> None:
+    def meta(self, payload: FullPayload) -> None:
         """Only the first one names the thread; a fork's file also holds its parent's."""
         facts, state = self.facts, self.s
         if state.began_ms is not None or not payload.id:
@@ -132,7 +139,15 @@ class CodexFold(CodexTurns):
 
     def item(self, payload: Payload) -> bool:
         kind = payload.type
-        if kind == "message" or (kind is None and payload.role):
+        if kind == "function_call_output":
+            self.result(payload)
+        elif kind in CALLS:
+            self.confirm()
+            self.called(payload)
+        elif kind in SILENT_ITEMS:
+            if kind == "reasoning":
+                self.confirm()
+        elif kind == "message" or (kind is None and payload.role):
             if payload.role == "user":
                 self.user_item(payload)
             elif payload.role == "assistant":
@@ -140,19 +155,11 @@ class CodexFold(CodexTurns):
                 self.spoke(payload.content, payload.message)
             else:
                 self.instructed(payload)
-            return True
-        if kind in SILENT_ITEMS:
-            if kind == "reasoning":
-                self.confirm()
-            return True
-        if kind in CALLS:
-            self.confirm()
-            self.called(payload)
-            return True
-        if kind is not None and kind.endswith("_output"):
+        elif kind is not None and kind.endswith("_output"):
             self.result(payload)
-            return True
-        return False
+        else:
+            return False
+        return True
 
     def instructed(self, payload: Payload) -> None:
         """A developer's message: nobody typed it. One of them lists the skills."""
@@ -243,24 +250,34 @@ class CodexFold(CodexTurns):
     # -- events
 
     def happened(self, payload: Payload) -> bool:
+        """An event; those that are nearly all first."""
+        kind = payload.type
+        if kind == "token_count":
+            self.token_count(payload)
+        elif kind == "agent_message":
+            self.confirm()
+            self.spoke(NOTHING, payload.message)
+        elif kind == "item_completed":
+            self.completed(payload)
+        elif kind in ("exec_command_end", "patch_apply_end", "mcp_tool_call_end"):
+            self.verdict(payload.call_id, verdict_of(payload.exit_code, payload.success, payload.result))
+        elif kind == "tool_call" and payload.call_id:
+            self.confirm()
+            self.called(payload)
+        else:
+            return kind in SILENT_EVENTS or self.happened_rarely(self.full())
+        return True
+
+    def happened_rarely(self, payload: FullPayload) -> bool:
         kind = payload.type
         if kind == "user_message":
             text = part(shapes.text, payload.message, "") or ""
             images = bool(part(shapes.lists, payload.images, ()) or part(shapes.lists, payload.local_images, ()))
             self.user_event("event", text, images)
-        elif kind == "item_completed":
-            self.completed(payload)
-        elif kind == "token_count":
-            self.token_count(payload)
         elif kind == "turn_aborted":
             self.aborted(payload.reason or "interrupted")
-        elif kind in ("exec_command_end", "patch_apply_end", "mcp_tool_call_end"):
-            self.verdict(payload.call_id, verdict_of(payload.exit_code, payload.success, payload.result))
         elif kind == "entered_review_mode":
             self.typed(f"/review {payload.user_facing_hint or ''}".strip(), Kind.COMMAND)
-        elif kind == "tool_call" and payload.call_id:
-            self.confirm()
-            self.called(payload)
         elif kind == "thread_rolled_back":
             self.s.count += 1
             event = self.event(self.key(f"undone:{self.s.count}"), Kind.FEEDBACK, Author.PERSON)
@@ -270,10 +287,7 @@ class CodexFold(CodexTurns):
         elif kind == "thread_name_updated":
             self.facts.title = payload.thread_name or self.facts.title
         else:
-            if kind == "agent_message":
-                self.confirm()
-                self.spoke(NOTHING, payload.message)
-            return kind in SILENT_EVENTS
+            return False
         return True
 
     def completed(self, payload: Payload) -> None:
@@ -297,7 +311,7 @@ class CodexFold(CodexTurns):
             if len(self.s.verdicts) > OPEN_KEEP:
                 del self.s.verdicts[next(iter(self.s.verdicts))]
 
-    def erred(self, payload: Payload) -> None:
+    def erred(self, payload: FullPayload) -> None:
         self.s.count += 1
         failure = part(shapes.failures, payload.error, None)
         text = part(shapes.text, payload.message, None)

@@ -1,6 +1,7 @@
 """The parts of Codex's records that are read (transcript-formats.md 2.2; no wrapper to 0.171.0).
 
-A line is `{timestamp, type, payload}`, or in the oldest files the payload itself; one shape holds the fields of both.
+A line is `{timestamp, type, payload}`, or in the oldest files the payload itself. What few records hold has a shape of
+its own, because each field of a shape costs time in every record that lacks it.
 """
 
 from __future__ import annotations
@@ -13,31 +14,43 @@ NOTHING = msgspec.Raw(b"null")
 
 
 class Payload(Line, gc=False):
-    """What a payload of any kind may hold. What takes several forms is kept raw."""
+    """What a payload of the frequent kinds may hold. What takes several forms is kept raw."""
 
     type: str | None = None
     id: str | None = None
     role: str | None = None
-    content: msgspec.Raw = NOTHING
     name: str | None = None
     arguments: msgspec.Raw = NOTHING
-    input: msgspec.Raw = NOTHING
-    action: msgspec.Raw = NOTHING
     call_id: str | None = None
     output: msgspec.Raw = NOTHING
+    content: msgspec.Raw = NOTHING
     message: msgspec.Raw = NOTHING
-    images: msgspec.Raw = NOTHING
-    local_images: msgspec.Raw = NOTHING
-    status: str | None = None
-    reason: str | None = None
     info: msgspec.Raw = NOTHING
-    usage: msgspec.Raw = NOTHING
-    response_id: str | None = None
-    item: msgspec.Raw = NOTHING
-    turn_id: str | None = None
+    input: msgspec.Raw = NOTHING
+    action: msgspec.Raw = NOTHING
+    status: str | None = None
     exit_code: int | None = None
     success: bool | None = None
     result: msgspec.Raw = NOTHING
+    item: msgspec.Raw = NOTHING
+
+
+class Record(Line, gc=False):
+    """One line."""
+
+    type: str | None = None
+    payload: Payload | None = None
+
+
+class FullPayload(Payload, gc=False):
+    """What a payload of any kind may hold, and a line of the oldest files."""
+
+    images: msgspec.Raw = NOTHING
+    local_images: msgspec.Raw = NOTHING
+    reason: str | None = None
+    usage: msgspec.Raw = NOTHING
+    response_id: str | None = None
+    turn_id: str | None = None
     error: msgspec.Raw = NOTHING
     cwd: str | None = None
     model: str | None = None
@@ -50,14 +63,11 @@ class Payload(Line, gc=False):
     git: msgspec.Raw = NOTHING
     thread_name: str | None = None
     user_facing_hint: str | None = None
-
-
-class Record(Payload, gc=False):
-    """One line."""
-
-    payload: Payload | None = None
     record_type: str | None = None
-    instructions: msgspec.Raw = NOTHING
+
+
+class FullRecord(msgspec.Struct, gc=False):
+    payload: FullPayload | None = None
 
 
 class Piece(msgspec.Struct, gc=False):

@@ -12,7 +12,7 @@ import msgspec
 
 from skillopt_harvesters import clip
 from skillopt_harvesters import codex_shapes as shapes
-from skillopt_harvesters.codex_shapes import Payload, Record
+from skillopt_harvesters.codex_shapes import FullPayload, Payload, Record
 from skillopt_harvesters.codex_words import Words, classify, escalated
 from skillopt_harvesters.fold import believed
 from skillopt_harvesters.jsonl import part
@@ -168,7 +168,7 @@ class CodexTurns(TurnFold[Record]):
 
     # -- tokens
 
-    def usage_record(self, payload: Payload) -> None:
+    def usage_record(self, payload: FullPayload) -> None:
         """A response's tokens under the response's own id; the `token_count` that follows says the same again."""
         usage = part(shapes.tokens, payload.usage, None)
         if usage is not None:

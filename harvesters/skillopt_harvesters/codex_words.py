@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import msgspec
 
+from skillopt_harvesters.clip import CUT
 from skillopt_harvesters.codex_shapes import shell_output
 from skillopt_harvesters.glance import GLANCE, QUOTE, Glance, fingerprint, opening, shown, unescaped
 from skillopt_harvesters.jsonl import REFUSED
-from skillopt_harvesters.model import Kind, Outcome
+from skillopt_harvesters.model import HEAD, Kind, Outcome
 
 REQUEST = "## My request for Codex:"
 IDE = "# Context from my IDE setup:"
@@ -18,6 +19,7 @@ OFFER = re.compile(r"^- ([^\s:]+): .*\(file: [^()\n]+\)$", re.MULTILINE)
 LOOK = 256
 """Bytes at either end of an output that show how it ended."""
 SHELL_JSON = b'"{\\"output\\":\\"'
+EXIT_CODE = b'\\"exit_code\\":'
 GOOD_CODES = (b"exited with code 0\\n", b"Exit code: 0\\n")
 OUTPUT = b"Output:\\n"
 INJECTED = {
@@ -68,6 +70,8 @@ FAILURES = (
     "unable to ",
     "write_stdin failed",
 )
+
+_text = msgspec.json.Decoder(str)
 
 
 class Words(NamedTuple):
@@ -147,23 +151,37 @@ def ending(text: str, verdict: bool | None) -> Ending:
 def glance_at(raw: msgspec.Raw, verdict: bool | None) -> Glance | None:
     """What is kept of an output that stands raw in its record, a string that is seen to be a success by its first and
     last bytes; None where it must be looked at whole."""
-    written = memoryview(raw)
+    written = bytes(raw)
     if written[0] != QUOTE:
         return None
-    first = bytes(written[:LOOK])
-    if first.startswith(SHELL_JSON):
-        _, found, after = bytes(written[-LOOK:]).rpartition(b'\\"exit_code\\":')
-        if not found or after.lstrip()[:2] not in (b"0,", b"0}"):
+    length = len(written)
+    if written.startswith(SHELL_JSON):
+        at = written.rfind(EXIT_CODE, length - LOOK if length > LOOK else 0)
+        if at < 0 or written[at + len(EXIT_CODE) : length].lstrip()[:2] not in (b"0,", b"0}"):
             return None
-        inner = opening(written, len(SHELL_JSON), GLANCE * 5 // 4)
-        head = unescaped(inner.partition('","metadata"')[0].rstrip("\\").encode())
-    elif (at := first.find(OUTPUT)) > 0 and any(code in first[:at] for code in GOOD_CODES):
-        head = opening(written, at + len(OUTPUT))
+        head = beginning_of_inner(written)
+        if not head:
+            inner = opening(memoryview(written), len(SHELL_JSON), GLANCE * 5 // 4)
+            head = shown(unescaped(inner.partition('","metadata"')[0].rstrip("\\").encode()), length)
+    elif (at := written.find(OUTPUT, 0, LOOK)) > 0 and any(code in written[:at] for code in GOOD_CODES):
+        head = shown(opening(memoryview(written), at + len(OUTPUT)), length)
     else:
-        outcome, head = ending(opening(written), verdict)
+        outcome, head = ending(opening(memoryview(written)), verdict)
         if outcome is not Outcome.OK:
             return None
-    return Glance(len(written) - 2, fingerprint(written), shown(head, len(written)))
+        head = shown(head, length)
+    return Glance(length - 2, fingerprint(written), head)
+
+
+def beginning_of_inner(written: bytes) -> str:
+    """As `glance.beginning`, of the output inside `SHELL_JSON`, which is written twice over; "" where it is short."""
+    blank = written.rfind(b" ", HEAD // 2, HEAD)
+    if blank < 0 or len(written) < GLANCE + LOOK:
+        return ""
+    try:
+        return _text.decode(_text.decode(b'"%b"' % written[len(SHELL_JSON) - 2 : blank]) + '"') + CUT
+    except REFUSED:
+        return ""
 
 
 def by_code(code: int | None, verdict: bool | None) -> Outcome:

@@ -134,7 +134,7 @@ class Legacy:
 
     def call(self, name: str, tool: str, arguments: Any, ms: int | None, outcome: Outcome, text: str) -> None:
         name = name or digest(repr(arguments).encode("utf-8", "replace"))[:12]
-        length, print_, head = glance_of(text)
+        seen = glance_of(text)
         good = outcome is Outcome.OK
         self.give(
             Event(
@@ -149,8 +149,8 @@ class Legacy:
                 arguments=clip.arguments(arguments) if isinstance(arguments, str) else clip.fitted(arguments or {}),
                 outcome=outcome,
                 text="" if good else clip.error_text(text),
-                output_length=length,
-                output_digest=print_ if good else "",
-                head=head if good else "",
+                output_length=seen.length,
+                output_digest=seen.fingerprint if good else "",
+                head=seen.head if good else "",
             )
         )

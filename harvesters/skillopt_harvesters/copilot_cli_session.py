@@ -23,6 +23,7 @@ from skillopt_harvesters.turns import OPEN_KEEP, Conversation, TurnFold
 HEADLESS = b"non-interactive mode"
 """In the first lines of the system message of `copilot -p` (seen in 1.0.102)."""
 SYSTEM_HEAD = 600
+EMPTY = msgspec.Raw(b'""')
 SILENT = {
     *("assistant.turn_start", "assistant.turn_end", "assistant.reasoning", "hook.start", "hook.end", "hook.progress"),
     *("session.info", "session.warning", "session.plan_changed", "session.truncation", "session.compaction_start"),
@@ -85,20 +86,19 @@ class CopilotFold(TurnFold[Record]):
         }
 
     def take(self, record: Record) -> bool:
-        kind = record.type or ""
-        if record.data is None:
-            known = self.flat(record) or kind in SILENT
-        elif kind in SILENT:
-            self.skipped[kind] += 1
-            return True
-        else:
+        kind, data = record.type or "", record.data
+        if data is not None:
             handle = self.handlers.get(kind)
-            known = handle is not None
             if handle is not None:
-                handle(record, record.data)
-        if not known:
-            self.skipped[f"unknown event {kind:.40}"] += 1
-        return known
+                handle(record, data)
+                return True
+            if kind in SILENT:
+                self.skipped[kind] += 1
+                return True
+        elif self.flat(record) or kind in SILENT:
+            return True
+        self.skipped[f"unknown event {kind:.40}"] += 1
+        return False
 
     def key(self, record: Record) -> str:
         """Stable over forks, which copy events with their ids; made unique where the id is a made-up one."""
@@ -200,8 +200,8 @@ class CopilotFold(TurnFold[Record]):
     def permitted(self, record: Record, data: Data) -> None:
         """A permission was answered: by the person, or by a rule."""
         name = self.s.asked.pop(data.request_id or "", None) or data.tool_call_id or ""
-        answer = part(shapes.results, data.result, None)
-        kind = answer.kind if isinstance(answer, shapes.Result) else answer
+        answer = data.result
+        kind = answer.kind if isinstance(answer, shapes.Result) else answer if isinstance(answer, str) else None
         call = self.talk.calls.get(name)
         if not kind or not kind.startswith("denied") or call is None:
             return
@@ -216,7 +216,8 @@ class CopilotFold(TurnFold[Record]):
     # -- the agent
 
     def assistant(self, record: Record, data: Data) -> None:
-        self.used(data.model)
+        if data.model is not None and data.model not in self.facts.models:
+            self.used(data.model)
         spent = self.spent_by(data, record)
         if data.output_tokens and not self.s.recorded:
             self.s.counted = believed(self.s.counted + data.output_tokens)
@@ -225,7 +226,7 @@ class CopilotFold(TurnFold[Record]):
         for asked in data.tool_requests or ():
             if asked.tool_call_id and asked.tool_call_id not in self.talk.calls:
                 self.opened(record, asked.tool_call_id, asked.name or "", asked.arguments, spent)
-        text = part(shapes.text, data.content, "")
+        text = part(shapes.text, data.content, "") if data.content != EMPTY else ""
         if text and not self.aside(record):
             event = self.event(record, Kind.ANSWER, Author.AGENT, clip.words(text))
             self.answered(msgspec.structs.replace(event, message_id=spent))
@@ -263,8 +264,8 @@ class CopilotFold(TurnFold[Record]):
         if call is None:
             self.skipped["result without its call"] += 1
             return
-        found = part(shapes.results, data.result, "")
-        raw = found.content if isinstance(found, shapes.Result) else data.result
+        found = data.result
+        raw = found.content if isinstance(found, shapes.Result) else NOTHING
         code = data.shell_execution.exit_code if data.shell_execution is not None else None
         answered = self.s.answered.pop(name, None)
         if answered is None and data.success is not False and not code and is_text(raw):

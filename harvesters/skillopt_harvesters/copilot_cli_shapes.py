@@ -27,6 +27,14 @@ class ShellExecution(msgspec.Struct, gc=False, rename="camel"):
     exit_code: int | None = None
 
 
+class Result(msgspec.Struct, gc=False):
+    """A tool's result, or how a permission was answered."""
+
+    content: msgspec.Raw = NOTHING
+    kind: str | None = None
+    feedback: str | None = None
+
+
 class Data(msgspec.Struct, gc=False, rename="camel"):
     """What the `data` of any event may hold. What takes several forms is kept raw."""
 
@@ -53,7 +61,7 @@ class Data(msgspec.Struct, gc=False, rename="camel"):
     tool_name: str | None = None
     arguments: msgspec.Raw = NOTHING
     success: bool | None = None
-    result: msgspec.Raw = NOTHING
+    result: Result | str | float | bool | list[msgspec.Raw] | None = None
     error: msgspec.Raw = NOTHING
     shell_execution: ShellExecution | None = None
     request_id: str | None = None
@@ -83,14 +91,6 @@ class Record(Line, gc=False, rename="camel"):
     result: msgspec.Raw = NOTHING
 
 
-class Result(msgspec.Struct, gc=False):
-    """A tool's result, or how a permission was answered."""
-
-    content: msgspec.Raw = NOTHING
-    kind: str | None = None
-    feedback: str | None = None
-
-
 class Failure(msgspec.Struct, gc=False):
     message: str | None = None
     code: str | None = None
@@ -118,7 +118,6 @@ class Snapshot(msgspec.Struct, gc=False, rename="camel"):
 
 
 text = msgspec.json.Decoder(str)
-results = msgspec.json.Decoder(str | Result)
 failures = msgspec.json.Decoder(str | Failure)
 asked = msgspec.json.Decoder(Asked)
 tokens = msgspec.json.Decoder(Tokens)

@@ -124,11 +124,16 @@ class Fold(Generic[T]):
 
     def now(self) -> int | None:
         """The time of the record at hand."""
-        stamp = self.stamp
-        if stamp is not self._stamped:
+        stamp: Any = self.stamp
+        if stamp is self._stamped:
+            return self._ms
+        self._stamped = stamp
+        try:  # as nearly all write it, minute by minute
+            ms: int | None = _minutes[stamp[:17]] + _SECONDS[stamp[17:20]] + _REST[stamp[20:]]
+        except (KeyError, TypeError):
             ms = to_ms(stamp)
-            self._stamped, self._ms = stamp, None if ms is not None and ms > self.latest_ms else ms
-        return self._ms
+        self._ms = ms = ms if ms is None or ms <= self.latest_ms else None
+        return ms
 
     def at(self, stamp: str | float | None) -> int | None:
         """A time as UTC milliseconds, None where it is none that can be true."""
@@ -178,7 +183,7 @@ class Fold(Generic[T]):
     def span_of(self, records: list[T]) -> None:
         """Widen the session's span by the records' times, of which only the extremes are looked at where they can be
         compared as they are written."""
-        stamps: list[Any] = [record.timestamp for record in records if record.timestamp is not None]
+        stamps: list[Any] = [stamp for record in records if (stamp := record.timestamp) is not None]
         if stamps and alike(stamps):
             latest = self.at(max(stamps))
             if latest is not None:
@@ -305,21 +310,15 @@ def believed(tokens: int) -> int:
 def alike(stamps: list[Any]) -> bool:
     """Whether the times are all texts of one length in UTC, which sort as they follow one another."""
     try:
-        return set(map(len, stamps)) == {24} and "".join(stamps).count("Z") == len(stamps)
+        together = "".join(stamps)
     except TypeError:
         return False
+    return len(together) == 24 * len(stamps) and together[23::24] == "Z" * len(stamps)
 
 
 def to_ms(stamp: Any) -> int | None:
-    """UTC milliseconds of a time as agents write it: ISO 8601, epoch seconds or epoch milliseconds."""
-    try:  # as nearly all write it, minute by minute
-        return _minutes[stamp[:17]] + _SECONDS[stamp[17:20]] + _REST[stamp[20:]]
-    except (KeyError, TypeError):
-        return learnt_ms(stamp)
-
-
-def learnt_ms(stamp: Any) -> int | None:
-    """`slow_ms`; the minute of a time as nearly all write it is remembered."""
+    """UTC milliseconds of a time as agents write it: ISO 8601, epoch seconds or epoch milliseconds.
+    The minute of a time as nearly all write it is remembered."""
     ms = slow_ms(stamp)
     if ms is None or type(stamp) is not str or not WRITTEN.fullmatch(stamp):
         return ms

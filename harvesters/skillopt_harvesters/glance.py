@@ -4,12 +4,11 @@ head are kept."""
 from __future__ import annotations
 
 from json.decoder import scanstring  # type: ignore[attr-defined]
-from typing import NamedTuple
 
 import msgspec
 from xxhash import xxh3_64_hexdigest
 
-from skillopt_harvesters.clip import before_cut
+from skillopt_harvesters.clip import CUT, before_cut
 from skillopt_harvesters.jsonl import REFUSED, clean_text
 from skillopt_harvesters.model import HEAD
 
@@ -26,7 +25,7 @@ fingerprint = xxh3_64_hexdigest
 """Tells outputs apart at the speed of memory: 16 hex digits. No protection against those who want two to be alike."""
 
 
-class Glance(NamedTuple):
+class Glance(msgspec.Struct, frozen=True, gc=False):
     """An output's length in bytes as it is written (inside the quotes), its fingerprint, and its first characters."""
 
     length: int
@@ -36,11 +35,22 @@ class Glance(NamedTuple):
 
 def glance(raw: msgspec.Raw) -> Glance | None:
     """What is kept of a string that stands raw in a record; None of what is no string."""
-    written = memoryview(raw)
+    written = bytes(raw)
     if written[0] != QUOTE:
         return None
-    length = len(written)
-    return Glance(length - 2, fingerprint(written), shown(opening(written), length))
+    return Glance(len(written) - 2, fingerprint(written), beginning(written))
+
+
+def beginning(written: bytes) -> str:
+    """The head of an output as it is written. A blank is part of no character and of no escape, and no token goes
+    through it."""
+    blank = written.rfind(b" ", HEAD // 2, HEAD)
+    if blank > 0 and len(written) > GLANCE:
+        try:
+            return _text.decode(written[:blank] + b'"') + CUT
+        except REFUSED:
+            pass
+    return shown(opening(memoryview(written)), len(written))
 
 
 def glance_of(text: str) -> Glance:

@@ -36,6 +36,7 @@ JOIN_BYTES = 1 << 20
 RESYNC_WORK = 8 << 20
 """Characters that the search for a whole record behind a cut-off one may try."""
 AROUND = b" \t\r\0"
+OBJECT = {ord("{")}
 NULL = msgspec.Raw(b"null")
 
 _scan = json.JSONDecoder(strict=False, parse_constant=lambda _: None)
@@ -213,16 +214,16 @@ def loose_field(kinds: tuple[Any, ...], item: Any) -> Any:
 
 
 def line_starts(buffer: bytes, end: int) -> list[int]:
-    """Offsets at which the lines of `buffer[:end]` begin; [] if one of them is blank."""
+    """Offsets at which the lines of `buffer[:end]` begin, each of which ends; [] if one does not begin an object."""
     starts = [0]
-    at = 0
-    find = buffer.find
-    while (stop := find(b"\n", at, end) + 1) < end:
-        if stop - at < 3:
-            return []
-        starts.append(stop)
-        at = stop
-    return starts
+    at, index, begins = 0, buffer.index, starts.append
+    try:
+        while True:
+            at = index(b"\n", at, end) + 1
+            begins(at)
+    except ValueError:
+        starts.pop()
+    return starts if set(map(buffer.__getitem__, starts)) == OBJECT else []
 
 
 def stripped(buffer: bytes, at: int, stop: int) -> tuple[int, bytes]:

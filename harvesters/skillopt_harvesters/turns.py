@@ -104,7 +104,7 @@ class TurnFold(Fold[T]):
     def succeeded(self, call: Event, seen: Glance, outcome: Outcome = OK) -> Event | None:
         """A call's result, merged into the call's own event. Gives the SKILL event if the call opened one."""
         call.outcome = outcome
-        call.output_length, call.output_digest, call.head = seen
+        call.output_length, call.output_digest, call.head = seen.length, seen.fingerprint, seen.head
         self.events[call.key] = call
         if call.tool not in SKILL_TOOLS and FILE not in call.arguments:
             return None

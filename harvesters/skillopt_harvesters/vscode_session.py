@@ -154,8 +154,9 @@ class OneTurn:
                 msgspec.structs.replace(call, outcome=outcome, text=clip.error_text(text), output_length=len(text))
             )
             return
-        length, print_, head = glance_of(text)
-        done = msgspec.structs.replace(call, outcome=outcome, output_length=length, output_digest=print_, head=head)
+        seen = glance_of(text)
+        call = msgspec.structs.replace(call, outcome=outcome, output_length=seen.length)
+        done = msgspec.structs.replace(call, output_digest=seen.fingerprint, head=seen.head)
         self.turns.give(done)
         opened = skill_event(done)
         if opened is not None:

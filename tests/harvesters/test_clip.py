@@ -11,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillopt_harvesters import clip
+from skillopt_harvesters.codex_words import glance_at
 from skillopt_harvesters.glance import fingerprint, glance, glance_of, opening
 from skillopt_harvesters.model import HEAD, KEEP, MARGIN
 
 RAW = msgspec.json.Decoder(msgspec.Raw)
+SHELL = {"output": "", "metadata": {"exit_code": 0}}
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=4000),
     lambda inner: st.lists(inner, max_size=8) | st.dictionaries(st.text(max_size=9), inner, max_size=8),
@@ -87,6 +89,30 @@ def test_a_glance_shows_the_beginning_of_what_is_written(text: str) -> None:
         assert seen.length == len(memoryview(raw)) - 2
         if len(memoryview(raw)) <= HEAD:
             assert seen.head in (clean, text)
+
+
+@given(st.text('aé…\U0001f600\\"\n\x01 ', min_size=400, max_size=900), st.booleans())
+def test_a_head_is_how_the_output_begins_however_it_is_written(text: str, ascii_: bool) -> None:
+    written = json.dumps(text, ensure_ascii=ascii_).encode()
+    inner = json.dumps(SHELL | {"output": text}, ensure_ascii=ascii_, separators=(",", ":"))
+    shell = glance_at(RAW.decode(json.dumps(inner, ensure_ascii=ascii_).encode()), None)
+    for seen in (glance(RAW.decode(written)), shell):
+        assert seen is not None
+        assert text.startswith(seen.head.removesuffix("…"))
+        assert len(seen.head) <= HEAD
+
+
+@pytest.mark.parametrize("before", range(HEAD - 60, HEAD + 5))
+def test_a_secret_at_the_end_of_a_head_is_gone(before: int) -> None:
+    secret = "ghp_" + "A1b2" * 9
+    text = "y " * 80 + "x" * (before - 160) + " " + secret + " and what follows" * 40
+    inner = json.dumps(SHELL | {"output": text}, separators=(",", ":"))
+    for seen in (
+        glance(RAW.decode(json.dumps(text).encode())),
+        glance_at(RAW.decode(json.dumps(inner).encode()), None),
+    ):
+        assert seen is not None
+        assert secret in seen.head or "ghp_" not in seen.head
 
 
 @pytest.mark.parametrize("filling", ["\\", '"', "\n", "é", "…", "\U0001f600", "a\\", "\x01"])
