@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -221,14 +221,16 @@ class LocalWorld:
         """Who phrases edits: the deterministic critic, over frictions that the miner or a model has named."""
         return PhraseCritic(shown)
 
-    def screen(self, preferences: Sequence[Sentence], episodes: Sequence[Episode] = ()) -> StrictScreen:
-        """What may not be tried: what negates a preference, carries an address or a secret, says nothing new.
+    def screen(
+        self, preferences: Sequence[Sentence], episodes: Sequence[Episode] = (), literals: Collection[str] = ()
+    ) -> StrictScreen:
+        """What may not be tried: what negates a preference, carries an address or a secret, or says nothing new.
 
         What neither these episodes of a project nor its folder know is flagged.
         """
         free = frozenset(PREFERENCE + text for text in self.config.preferences.rules)
         known = known_from(episodes, _in_folder(Path(episodes[0].project))) if episodes else Known()
-        grounds = Grounds(preferences=tuple(preferences), free=free, known=known)
+        grounds = Grounds(frozenset(literals), preferences=tuple(preferences), free=free, known=known)
         return StrictScreen(grounds, is_secret=lambda text: self.redactor.redact(text) != text)
 
     def gate(self, recurrence: Recurrence | None, per_week: float | None) -> Gate:

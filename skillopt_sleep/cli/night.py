@@ -186,14 +186,17 @@ NATIVELY = frozenset({"models.target_backend", "models.target", "gate.mode"})
 """Those of them that say who attempts, where a real agent does, and when it is believed."""
 WITH_A_MODEL = frozenset({"mine.recall_k"})
 """Those of them that change what a model is shown, where one phrases rules."""
+WITH_BOTH = frozenset({"evolve.rollouts_k", "evolve.edit_budget"})
+"""Those of them that say how a skill is trained, where a model edits and a real agent attempts."""
 
 
 def idle(options: Options, backend: str, *, natively: bool = False) -> Iterator[str]:
     """A warning for each option that was given and has no effect. `natively`: a real agent attempts."""
     given = {key: flag for key, (value, flag) in options.items() if value is not None and value != ()}
     for key, why in IDLE.items():
-        used = (key in WITH_A_MODEL and backend != "recorded") or (key in NATIVELY and natively)
-        if key in given and not used:
+        modelled = backend != "recorded"
+        used = (key in WITH_A_MODEL and modelled) or (key in NATIVELY and natively)
+        if key in given and not used and not (key in WITH_BOTH and modelled and natively):
             yield f"{given[key]} has no effect with backend {backend}: {why}"
     if "models.optimizer" in given and backend == "recorded":
         yield f"{given['models.optimizer']} has no effect with backend recorded: name --backend anthropic or openai"

@@ -121,7 +121,7 @@ class Split(Section):
 
 
 class Evolve(Section):
-    """How a skill is trained."""
+    """How a skill is trained in a night, where a model edits and an agent attempts: one step, one candidate."""
 
     epochs: Annotated[int, Field(ge=1, le=50)] = Field(default=1, description="Passes over tonight's train tasks.")
     batch_size: Count = Field(default=40, description="Tasks of one step.")
@@ -315,7 +315,7 @@ class Config(Section):
 NOT_YET = frozenset(
     {
         "mine.dream_factor",
-        *(f"evolve.{name}" for name in Evolve.model_fields),
+        *("evolve.epochs", "evolve.min_edit_budget", "evolve.schedule", "evolve.seed"),
         *("targets.roots", "adopt.auto_rollback"),
         *(f"notify.{name}" for name in Notify.model_fields),
     }

@@ -51,3 +51,8 @@ class KeptTask:
     reviewed_by: str = ""
     reviewed_ms: int | None = None
     retired_ms: int | None = None
+
+    @property
+    def written(self) -> bool:
+        """Whether a model wrote it: then each check bears what vetting found."""
+        return bool(self.checks) and all(check.vetting for check in self.checks)

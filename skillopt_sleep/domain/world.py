@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from skillopt_core.asking import Complete
@@ -134,8 +134,10 @@ class World(Protocol):
         """Who phrases edits: `shown` are the frictions of each train task with the sentence that they suggest."""
         ...
 
-    def screen(self, preferences: Sequence[Sentence], episodes: Sequence[Episode] = ()) -> Screen:
-        """What may not be tried: what negates a preference, what cannot be trusted.
+    def screen(
+        self, preferences: Sequence[Sentence], episodes: Sequence[Episode] = (), literals: Collection[str] = ()
+    ) -> Screen:
+        """What may not be tried: what negates a preference, what cannot be trusted, what quotes one of `literals`.
 
         An edit that names a tool, parameter, program, flag or file that none of `episodes` has used is flagged.
         """

@@ -25,6 +25,8 @@ def sleep(world: World) -> NightReport:
                 for subject in night.plan(project, found):  # trials first: forward evidence for what was not proven
                     with journal.survives(subject.title):
                         night.practise(project, subject)  # the optimizer and its gate, one rule a fact
+                with journal.survives(f"the skill of {project.name}"):
+                    night.grow(project)  # with a model and an agent: the skill, on tasks from what the person asked for
                 night.stage(project)
                 night.watch_adopted(project)
                 night.watch_gate(project)

@@ -183,7 +183,7 @@ def practise_natively(
         return _untried(one, live, why, exhausted=True)
     memory = one.document.kind == "memory"
     baseline = player.environment(night, f"rule {one.rule}", memory=memory)
-    gate = _Fresh(world, night, player, one, memory, calibration)
+    gate = Fresh(world, night, player, one.rule, memory, calibration)
     critic = world.critic({task.id: shown.get(kept_of(task).episode, ()) for task in tasks.train})
     evolution = evolve(
         live, TaskSet(tasks.train, (*tasks.own, *tasks.others)), baseline, critic, gate, ONE_EDIT,
@@ -208,13 +208,16 @@ def _untried(one: Subject, live: Skill, why: str, *, exhausted: bool = False) ->
 
 
 @dataclass(frozen=True)
-class _Fresh:
-    """A gate whose attempts are this night's own; what earlier nights measured of the same two texts goes on."""
+class Fresh:
+    """A gate whose attempts are this night's own; what earlier nights measured of the same two texts goes on.
+
+    `rule` names what is tried, over nights.
+    """
 
     world: World
     night: str
     player: Natively
-    one: Subject
+    rule: str
     memory: bool
     calibration: Calibration | None
 
@@ -222,7 +225,7 @@ class _Fresh:
         self, environment: Environment, live: Skill, candidate: Skill, tasks: Sequence[Task], draws: Draws
     ) -> Verdict:
         """As the configured gate, asked about fresh attempts."""
-        fresh = self.player.environment(self.night, f"rule {self.one.rule} {self.night}", memory=self.memory)
+        fresh = self.player.environment(self.night, f"rule {self.rule} {self.night}", memory=self.memory)
         gate: Gate = self.player.gate(self._alpha(), self._prior(live, candidate))
         state = self.calibration or Calibration(self.world.config.gate.alpha)
         return unless_halted(gate, state)(fresh, live, candidate, tasks, draws)
@@ -232,7 +235,7 @@ class _Fresh:
         if self.world.as_of_ms is not None or live.digest == candidate.digest:
             return ()
         agent = self.player.backend
-        found = last_verdict(self.world.store, self.one.rule, live.digest, candidate.digest, agent, self.night)
+        found = last_verdict(self.world.store, self.rule, live.digest, candidate.digest, agent, self.night)
         return found.units if found else ()
 
     def _alpha(self) -> float:
@@ -241,7 +244,7 @@ class _Fresh:
         if gate.alpha_policy == "trial":
             return gate.trial_alpha
         before = {t.rule for t in trials(self.world.store) if t.id.endswith(f"-{self.player.backend}")}
-        return spent(gate.alpha, len(before - {self.one.rule}) + 1)
+        return spent(gate.alpha, len(before - {self.rule}) + 1)
 
 
 def _scored(world: World, backend: str) -> Mapping[str, frozenset[str]]:

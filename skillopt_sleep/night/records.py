@@ -150,6 +150,12 @@ def keep_rejection(store: Store, night: str, edit: Edit, trial: Trial, outcome: 
     save_rejections(store, [row], night)
 
 
+def keep_given_up(store: Store, night: str, edit: Edit, live: str, verdict: Verdict) -> None:
+    """The same of an edit that was given up together with others."""
+    row = Rejection(meaning(edit), live, verdict.why, verdict.outcome, edit.op, edit.anchor, edit.text)
+    save_rejections(store, [row], night)
+
+
 def end_adopted(store: Store, project: str, said: Collection[str], now_ms: int) -> None:
     """Rules that stand in a live document by now are no longer on trial: they are watched. `said` are their ids."""
     for trial in trials_of(store, project):

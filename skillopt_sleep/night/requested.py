@@ -99,7 +99,7 @@ def write_tasks(world: World, journal: Journal, project: Project, found: Mined) 
 def to_ask(world: World, project: Project, found: Mined) -> tuple[list[Question], Counter[str], int]:
     """Whom a model is to be asked about tonight, why not about others, and how many are left for the next night."""
     before, tasks, starts = _before(world, project), mining.tasks(world.store), world.starts(project.name)
-    have = Counter(task.session for task in tasks if task.checks and task.checks[0].vetting)
+    have = Counter(task.session for task in tasks if task.written)
     unasked: Counter[str] = Counter()
     questions: list[Question] = []
     for sheet in _new(sheets_of(found.episodes), before, world.clock.now_ms()):

@@ -97,26 +97,31 @@ def planned_edit(one: Subject) -> Edit:
 
 
 def stage_document(
-    world: World, night: str, document: Document, results: Sequence[tuple[Subject, Practised]]
+    world: World,
+    night: str,
+    document: Document,
+    results: Sequence[tuple[Subject, Practised]],
+    further: Sequence[EditResult] = (),
 ) -> tuple[DocumentResult, list[TrialLine], list[str]]:
     """Keep the document's trials and verdicts, stage its proposal, and say what became of it, with warnings.
 
-    A backtest by hand and a dry run keep nothing.
+    `further` edits were measured together with each other. A backtest by hand and a dry run keep nothing.
     """
     keeps = world.as_of_ms is None and not world.dry_run
-    lines = [line for one, done in results if keeps and (line := _kept(world, night, one, done))]
+    lines = [line for one, done in results if keeps and (line := kept(world, night, one, done))]
     live = world.live(document)
-    shown = [_result(one, done) for one, done in _worth_showing(results)]
+    shown = [*further, *(_result(one, done) for one, done in _worth_showing(results))]
     staged = stage(
         document, live, shown, night=night, now_ms=world.clock.now_ms(), pins=_pins(world, document) if keeps else ()
     )
     name = _save(world, staged.proposal) if keeps and staged.proposal else None
     warnings = list(_adopted_by_itself(world, staged.proposal)) if name and staged.proposal else []
-    verdict = staged.proposal.verdict if staged.proposal else _best(results)
+    verdict = staged.proposal.verdict if staged.proposal else _best(results, further)
     return DocumentResult(document, verdict, staged.edits, name), lines, warnings
 
 
-def _kept(world: World, night: str, one: Subject, done: Practised) -> TrialLine | None:
+def kept(world: World, night: str, one: Subject, done: Practised) -> TrialLine | None:
+    """Keep what was measured, and the trial that it is part of; None for what is not on trial."""
     records.keep_origin(world.store, one)
     if done.candidate:
         mode, agent = world.config.gate.mode, done.agent or world.attempter()["name"]
@@ -169,8 +174,8 @@ def _stake(one: Subject) -> float:
     return one.stake.output_share if one.stake else 0.0
 
 
-def _best(results: Sequence[tuple[Subject, Practised]]) -> Verdict | None:
-    verdicts = [done.verdict for _, done in results]
+def _best(results: Sequence[tuple[Subject, Practised]], further: Sequence[EditResult]) -> Verdict | None:
+    verdicts = [*(one.verdict for one in further), *(done.verdict for _, done in results)]
     return min(verdicts, key=lambda verdict: ORDER[verdict.outcome], default=None)
 
 

@@ -22,7 +22,8 @@ from skillopt_sleep.domain.world import Natively, Replays, World
 from skillopt_sleep.mine import Mined, episodes_of, mine
 from skillopt_sleep.mine.kinds import is_kind
 from skillopt_sleep.mine.tasks import recurrence, recurrence_of_kind, shown_by
-from skillopt_sleep.night import calibration, records, requested
+from skillopt_sleep.night import calibration, growing, grown, records, requested
+from skillopt_sleep.night.growing import Grown
 from skillopt_sleep.night.health import skill_is_sound, spent_much
 from skillopt_sleep.night.journal import Journal
 from skillopt_sleep.night.kinds import kinds_in
@@ -44,6 +45,7 @@ from skillopt_sleep.night.summary import Tally, write_report
 from skillopt_sleep.night.watch import alarms, watched
 from skillopt_sleep.replay.practice import Practice, practise, prevented_in
 from skillopt_sleep.review.skills import skeleton
+from skillopt_sleep.review.stage import EditResult
 from skillopt_sleep.store.adoptions import Adoptions
 from skillopt_sleep.store.evidence import rejections
 from skillopt_sleep.store.mining import tasks as kept_tasks
@@ -64,6 +66,7 @@ class Night:
     _natively: Plan | None = None
     _patterns: Sequence[Pattern] = ()
     _player: Natively | None = None
+    _grown: Grown | None = None
 
     def harvest(self) -> None:
         """Bring the store up to date; done once a night."""
@@ -84,6 +87,7 @@ class Night:
         if not self.world.dry_run:
             self.tally.count_tasks(*records.keep_mined(self.world.store, self.journal.id, found, self.world.config))
         self._results = []
+        self._grown = None
         self._patterns = found.patterns
         self._agent = self.world.replays(project.episodes)
         self._screen = self.world.screen(self._preferences(), project.episodes)
@@ -139,16 +143,46 @@ class Night:
         self.tally.take_verdict(one.rule, one.title, done.verdict)
         self.world.progress.advance(len(self._results))
 
+    def grow(self, project: Project) -> None:
+        """Where a model edits and an agent attempts: train the learned skill on what the person had asked for."""
+        complete = self.world.optimizer(self.journal.id)
+        if self._player is None or complete is None:
+            return
+        kept = [task for task in kept_tasks(self.world.store, project=project.name) if task.written]
+        live = live_skill(self.world, documents(project.name)["skill"])
+        before, scored = growing.before(self.world, project.name, self._player)
+        at = growing.Growing(
+            self.world, self.journal.id, project.name, self._player, complete,
+            partial(self.world.screen, self._preferences(), project.episodes), self._rejected(),
+            self._known.state if self._known else None, project.episodes,
+        )  # fmt: skip
+        self.world.progress.stage(f"train the skill of {project.shown}")
+        key = growing.key_of(project.name, self.world.as_of_ms)
+        self._grown = self.journal.step("evolve", key, Grown, lambda: growing.grow(at, live, kept, before, scored))
+        if self._grown.exhausted:
+            self.journal.exhausted = self.journal.exhausted or "the budget was out before the skill was trained"
+        self.tally.warnings += grown.said(project.shown, self._grown)
+
     def stage(self, project: Project) -> None:
         """Keep trials, and leave one proposal a document for the morning."""
         for document in documents(project.name).values():
             results = [(one, done) for one, done in self._results if one.document == document]
-            if results:
-                staged, trials, warnings = stage_document(self.world, self.journal.id, document, results)
+            further = self._trained(project, document)
+            if results or further:
+                staged, trials, warnings = stage_document(self.world, self.journal.id, document, results, further)
                 self.tally.documents.append(staged)
                 self.tally.trials.extend(trials)
                 self.tally.warnings.extend(warnings)
                 self.tally.warnings.extend(self._health(project, document))
+
+    def _trained(self, project: Project, document: Document) -> Sequence[EditResult]:
+        """The edits of a skill that was trained tonight; its trial is kept, but for a backtest."""
+        if self._grown is None or document.kind != "learned":
+            return ()
+        if self.world.as_of_ms is None and not self.world.dry_run:
+            line = grown.keep(self.world, self.journal.id, project.name, document, self._grown)
+            self.tally.trials += [line] if line else []
+        return grown.results(project.name, self._grown, kept_tasks(self.world.store), project.episodes)
 
     def watch_adopted(self, project: Project) -> None:
         """What adopted rules did in the person's own later sessions."""

@@ -20,6 +20,8 @@ ASKED: Final = "asked"
 """The kind of a row of `derived` that says: in the night `of`, a model was shown words of this session."""
 KINDS: Final = "kinds "
 """What the key of a step begins with that holds kinds which a model found; the project follows."""
+GROWN: Final = "requests "
+"""The same of a step that keeps what became of a project's skill; the project follows."""
 
 
 def note_shown(store: Store, night: str, sessions: Collection[str]) -> None:
@@ -63,6 +65,7 @@ def forget_asked(connection: Connection, nights: Collection[str], name: str) -> 
     which = completion.c.night.in_(nights)
     rows = connection.execute(select(completion.c.asked, completion.c.reply).where(which)).all()
     drop_kinds(connection, step.c.night_id.in_(nights), lambda kind: name in kind.get("sessions", ()))
+    drop_grown(connection, lambda grown: name in grown.get("sessions", ()))
     return [digest for row in rows for digest in row if digest is not None]
 
 
@@ -74,3 +77,12 @@ def drop_kinds(connection: Connection, which: Any, gone: Callable[[Any], bool]) 
         if isinstance(result, dict) and isinstance(result.get("kinds"), list):
             rest = json.dumps({**result, "kinds": [kind for kind in result["kinds"] if not gone(kind)]})
             connection.execute(update(step).where(step.c.id == row.id).values(result=rest))
+
+
+def drop_grown(connection: Connection, gone: Callable[[Any], bool]) -> None:
+    """Take candidates for a skill out of the steps that keep them."""
+    wanted = select(step.c.id, step.c.result).where(step.c.key.startswith(GROWN))
+    for row in connection.execute(wanted).all():
+        result = json.loads(row.result)
+        if isinstance(result, dict) and gone(result):
+            connection.execute(update(step).where(step.c.id == row.id).values(result="{}"))

@@ -16,7 +16,7 @@ from sqlalchemy import Column, Connection, delete, func, select, update
 from skillopt_sleep.errors import NotFound, UsageError
 from skillopt_sleep.redact import RULES_VERSION
 from skillopt_sleep.store import bodies, evidence_log
-from skillopt_sleep.store.asked import ASKED, drop_kinds, forget_asked
+from skillopt_sleep.store.asked import ASKED, drop_grown, drop_kinds, forget_asked
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.keeping import body_columns, contents
 from skillopt_sleep.store.mining import RULE
@@ -119,6 +119,7 @@ def forget_text(store: Store, text: str) -> Forgotten:
         there = func.instr(signature.c.text, text) > 0
         connection.execute(update(signature).where(there).values(text=bodies.FORGOTTEN + signature.c.id))
         drop_kinds(connection, step.c.id.is_not(None), lambda kind: _stands_in(text, json.dumps(kind)))
+        drop_grown(connection, lambda grown: _stands_in(text, json.dumps(grown)))
         _blank(connection, [text])
         _tell(connection, store, "", done)
     return done
