@@ -84,7 +84,7 @@ class Cleaner:
     def _cursors(self, chunk: Sequence[Taken], said: _Said) -> list[Cursor | None]:
         """Where each source is to be gone on with; no cursor where nothing of it was read."""
         last = [taken.cursor.state if taken.cursor else b"" for taken in chunk]
-        states = clean_states(last, self.redactor.redact_many, said.all)
+        states = clean_states(last, self.redactor.redact_many, said.all | _kept_names(chunk))
         return [_cursor(to_go_on(taken), state) for taken, state in zip(chunk, states, strict=True)]
 
     def _facts(self, facts: SessionFacts) -> CleanFacts:
@@ -138,6 +138,12 @@ def _skill_row(row: EventRow, event: Event) -> SkillRow:
     seen = "" if event.output_digest is None else event.output_digest
     opened = event.head == "opened"
     return (row[0], row[6], seen, None if opened else 1, 1 if opened else None)
+
+
+def _kept_names(chunk: Sequence[Taken]) -> dict[str, str]:
+    """The names of messages that are stored as they are, under themselves."""
+    names = [one.key for taken in chunk for batch in taken.batches for one in batch.usage]
+    return {raw: kept for raw, kept in zip(names, identifiers(names), strict=True) if raw == kept}
 
 
 def _together(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:

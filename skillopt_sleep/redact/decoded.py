@@ -11,6 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from heapq import merge
 
 from skillopt_sleep.redact.spans import SEPARATOR, Span, whole_character
@@ -25,6 +26,7 @@ _HEX = re.compile(rb"(?:[0-9a-f]{2}){16,}+|(?:[0-9A-F]{2}){16,}+")
 _ESCAPE = re.compile(rb"%([2-7][0-9A-Fa-f])|\\{1,2}u00([2-7][0-9A-Fa-f])|\\(/)")
 _LEADS = tuple(re.compile(lead) for lead in (rb"%[2-7][0-9A-Fa-f]", rb"\\u00[2-7][0-9A-Fa-f]", rb"\\/"))
 _AROUND = 512
+_SHORT, _REMEMBERED = 256, 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Undressed:
 def undressed(scan: bytes) -> Undressed:
     found = Undressed()
     for start, end in _runs(scan):
-        text = _plain(scan[start:end])
+        text = _seen(scan[start:end]) if end - start <= _SHORT else _plain(scan[start:end])
         if text:
             found.add(text.translate(_TO_PRINTABLE), start, end)
     for start, end in _neighbourhoods(scan):
@@ -105,6 +107,10 @@ def _plain(run: bytes) -> bytes:
     tail = len(standard) % 4
     plain = binascii.a2b_base64(standard[:-1] if tail == 1 else standard + b"=" * (-tail % 4))
     return plain if _is_text(plain) else b""
+
+
+_seen = lru_cache(_REMEMBERED)(_plain)
+"""Most runs are paths, which come again and again."""
 
 
 def _is_text(plain: bytes) -> bool:

@@ -49,13 +49,14 @@ class EngineFinding:
     remedy: str = ""
 
 
-def engine_spans(scan: bytes) -> list[Span]:
-    """What the engine sees in `scan` (valid UTF-8 without NUL): unsorted, perhaps overlapping. Empty without engine."""
+def engine_spans(scan: bytes, low: bytes) -> list[Span]:
+    """What the engine sees in `scan` (valid UTF-8 without NUL; `low` is the same in lower case): unsorted, perhaps
+    overlapping. Empty without engine."""
     scan_string = _scanner()
     if scan_string is None:
         return []
     spans: list[Span] = []
-    texts = suspects(scan) if _is_known() else _pieces(scan)
+    texts = suspects(scan, low) if _is_known() else _pieces(scan)
     for offset, window in _windows(scan, texts):
         findings = list(scan_string(window.decode("utf-8")))
         if findings:

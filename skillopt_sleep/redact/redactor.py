@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, repeat
 from threading import Lock
@@ -33,10 +32,12 @@ _LONGEST_PLACEHOLDER = max(len(placeholder(kind)) for kind in KINDS)
 
 
 class Batch(NamedTuple):
-    """Texts joined for one scan. `scan` has the offsets of `raw`, without what blinds the rules."""
+    """Texts joined for one scan. `scan` has the offsets of `raw`, without what blinds the rules; `low` is the same in
+    lower case."""
 
     raw: bytes
     scan: bytes
+    low: bytes
     bounds: list[tuple[int, int]]
     """Of each text, in bytes."""
     placeholders: list[tuple[int, int]]
@@ -97,50 +98,59 @@ class Redactor:
     def _pass(self, texts: list[str]) -> Iterator[str | None]:
         """One scan of each text: the text with placeholders, or None where nothing was found."""
         for batch in _batches(texts):
-            spans = list(outside(united(self._spans(batch.scan)), batch.placeholders))
+            spans = list(outside(united(self._spans(batch.scan, batch.low)), batch.placeholders))
             yield from _rewritten_texts(batch, spans)
 
-    def _spans(self, scan: bytes) -> Iterator[Span]:
-        yield from self._look(scan)
+    def _spans(self, scan: bytes, low: bytes) -> Iterator[Span]:
+        yield from self._look(scan, low)
         beneath = undressed(scan)
         if beneath.pieces:
-            yield from beneath.raw(self._look(_scannable(beneath.scan)))
+            yield from beneath.raw(self._look(*_scannable(beneath.scan)))
 
-    def _look(self, scan: bytes) -> list[Span]:
+    def _look(self, scan: bytes, low: bytes) -> list[Span]:
         from skillopt_sleep.redact.rules import own_spans  # most commands redact nothing and need no rules
 
-        spans = own_spans(scan)
+        spans = own_spans(scan, low)
         if self._engine:
-            spans += engine_spans(scan)
+            spans += engine_spans(scan, low)
         if self._patterns:
             spans += custom_spans(scan, self._patterns)
         return spans
 
 
 class _Memory:
-    """The texts seen last, with their answers, bounded by characters."""
+    """The texts seen last, with their answers, bounded by characters.
+
+    They are kept in two halves: what is asked for moves to the younger one, and when that is full the older one goes.
+    """
 
     def __init__(self, most_chars: int) -> None:
-        self._most_chars = most_chars
-        self._chars = 0
-        self._answers: OrderedDict[str, str] = OrderedDict()
+        self._half = most_chars // 2
+        self._chars = 0  # of the younger half
+        self._young: dict[str, str] = {}
+        self._old: dict[str, str] = {}
         self._lock = Lock()
 
     def among(self, texts: Iterable[str]) -> dict[str, str]:
         """The answers to those of the texts that are known."""
         with self._lock:
-            known = {text: self._answers[text] for text in texts if text in self._answers}
-            for text in known:
-                self._answers.move_to_end(text)
-        return known
+            young, old = self._young, self._old
+            known = {text: young[text] for text in texts if text in young}
+            again = {text: old[text] for text in texts if text in old} if old else {}
+            self._keep({text: answer for text, answer in again.items() if text not in known})
+        return again | known
 
     def put(self, answers: Mapping[str, str]) -> None:
+        """Remember answers that were not known."""
         with self._lock:
-            self._chars += sum(len(text) for text in answers if text not in self._answers)
-            self._answers.update(answers)
-            while self._chars > self._most_chars and self._answers:
-                oldest, _ = self._answers.popitem(last=False)
-                self._chars -= len(oldest)
+            self._keep(answers)
+
+    def _keep(self, answers: Mapping[str, str]) -> None:
+        self._young.update(answers)
+        self._chars += sum(map(len, answers))
+        if self._chars > self._half:
+            self._old = self._young if self._chars <= 2 * self._half else {}
+            self._young, self._chars = {}, 0
 
 
 def _batches(texts: Iterable[str]) -> Iterator[Batch]:
@@ -161,21 +171,25 @@ def _batches(texts: Iterable[str]) -> Iterator[Batch]:
 
 
 def _batch(raw: bytes, bounds: list[tuple[int, int]]) -> Batch:
-    scan, placeholders = _scannable(raw), []
+    (scan, low), placeholders = _scannable(raw), []
     if b"[redacted:" in scan:
         placeholders = [match.span() for match in PLACEHOLDER.finditer(scan)]
         scan = PLACEHOLDER.sub(lambda match: b"\x1e" * len(match[0]), scan)
-    return Batch(raw, scan, bounds, placeholders)
+        low = scan.lower()
+    return Batch(raw, scan, low, bounds, placeholders)
 
 
-def _scannable(raw: bytes) -> bytes:
-    """`raw` with the same offsets, as valid UTF-8 without NUL and without the markers that switch the engine off."""
+def _scannable(raw: bytes) -> tuple[bytes, bytes]:
+    """`raw` with the same offsets, as valid UTF-8 without NUL and without the markers that switch the engine off; and
+    the same in lower case."""
     scan = raw.replace(b"\x00", b" ")
     if b"\xed" in scan:
         scan = _SURROGATE.sub(b"\xef\xbf\xbd", scan)
-    if b"leaks:allow" in scan.lower():
+    low = scan.lower()
+    if b"leaks:allow" in low:
         scan = _SWITCH_OFF.sub(lambda marker: b" " * len(marker[0]), scan)
-    return scan
+        low = scan.lower()
+    return scan, low
 
 
 def _rewritten_texts(batch: Batch, spans: list[Span]) -> Iterator[str | None]:

@@ -112,12 +112,15 @@ def _dispatch() -> _Dispatch:
     return _Dispatch(literals, tuple(map(tuple, called.values())), rules)
 
 
-def own_spans(scan: bytes) -> list[Span]:
-    """The secrets that our own rules see in `scan`, unsorted, perhaps overlapping. Linear in its length."""
+def own_spans(scan: bytes, low: bytes) -> list[Span]:
+    """The secrets that our own rules see in `scan`, unsorted, perhaps overlapping. Linear in its length.
+
+    `low` is `scan` in lower case.
+    """
     literals, called, rules = _dispatch()
     again = [0] * len(rules)
     spans: list[Span] = []
-    for literal, start, _ in literals.find_matches_as_indexes(scan.lower(), overlapping=True):
+    for literal, start, _ in literals.find_matches_as_indexes(low, overlapping=True):
         for index in called[literal]:
             if start < again[index]:
                 continue

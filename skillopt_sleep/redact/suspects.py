@@ -82,8 +82,8 @@ _ASSIGNMENT: Final = re.compile(
 _NAMED: Final = re.compile(rb"""[ \t\w.-]{0,48}[\s'"]{0,3}[=>:|?,][=>:|`'"\s]{0,8}[\w.=+/-]{10}""")
 _CREDENTIALS: Final = re.compile(rb"""[^:/@ \t\n\f\r'"`]{0,512}:[^/@ \t\n\f\r'"`]{1,1024}@""")
 _TOKEN: Final = re.compile(rb"[\w.=-]{35}")
-_FOLDED: Final = tuple(odd.encode() for odd in ("\u212a", "\u0130", "\u017f"))
-"""Letters outside of ASCII that the engine takes for k, i and s."""
+_FOLDED: Final = ("\u212a", "\u0130", "\u017f")
+"""Letters outside of ASCII that the engine takes for k, i and s: a text with one is always seen."""
 
 Holds = Callable[[bytes, int], bool]
 """(lower-case buffer, end of a keyword) → whether a rule of that keyword could match."""
@@ -118,17 +118,17 @@ def _literals() -> _Literals:
         **dict.fromkeys(BEGINNINGS, _after(_TOKEN)),
         "secret": _secret,
     }
-    automaton = BytesAhoCorasick([word.encode() for word in KEYWORDS], implementation=Implementation.DFA)
-    return _Literals(automaton, tuple(asked.get(word, _always) for word in KEYWORDS))
+    words = (*KEYWORDS, *_FOLDED)
+    automaton = BytesAhoCorasick([word.encode() for word in words], implementation=Implementation.DFA)
+    return _Literals(automaton, tuple(asked.get(word, _always) for word in words))
 
 
-def suspects(scan: bytes) -> Iterator[tuple[int, int]]:
-    """(start, end) of the texts in `scan`, which is cut at separators, that hold a keyword and what it calls for."""
-    if any(odd in scan for odd in _FOLDED):
-        yield from _texts(scan)
-        return
+def suspects(scan: bytes, low: bytes) -> Iterator[tuple[int, int]]:
+    """(start, end) of the texts in `scan`, which is cut at separators, that hold a keyword and what it calls for.
+
+    `low` is `scan` in lower case.
+    """
     literals, holds = _literals()
-    low = scan.lower()
     end = 0
     for keyword, start, stop in literals.find_matches_as_indexes(low, overlapping=True):
         if start < end or not holds[keyword](low, stop):
@@ -137,11 +137,3 @@ def suspects(scan: bytes) -> Iterator[tuple[int, int]]:
         after = scan.find(SEPARATOR, stop)
         begin, end = (before + len(SEPARATOR) if before >= 0 else end), (after if after >= 0 else len(scan))
         yield begin, end
-
-
-def _texts(scan: bytes) -> Iterator[tuple[int, int]]:
-    start = 0
-    while (cut := scan.find(SEPARATOR, start)) >= 0:
-        yield start, cut
-        start = cut + len(SEPARATOR)
-    yield start, len(scan)

@@ -134,7 +134,7 @@ def event_rows(agent: str, events: Sequence[Event], tools: Mapping[str, Redacted
             key,
             str(event.kind),
             str(event.author),
-            None if event.at_ms is None else believed_time(event.at_ms),
+            at if (at := event.at_ms) is None or -LARGEST < at < LARGEST else None,
             event.offset,
             event.length,
             tools[event.tool],
@@ -151,13 +151,9 @@ def usage_rows(usage: Sequence[Usage]) -> list[tokens.Row]:
         counts = [believed_counts(*some) for some in counts]
     names, models = identifiers([one.key for one in usage]), identifiers([one.model for one in usage])
     return [
-        (name, *some, model, None if one.at_ms is None else believed_time(one.at_ms))
+        (name, *some, model, at if (at := one.at_ms) is None or -LARGEST < at < LARGEST else None)
         for name, some, model, one in zip(names, counts, models, usage, strict=True)
     ]
-
-
-def believed_time(ms: int) -> int | None:
-    return ms if -LARGEST < ms < LARGEST else None
 
 
 def believed_counts(*tokens: int) -> tuple[int, int, int, int]:
@@ -171,12 +167,10 @@ def save(store: Store, sources: Sequence[CleanSource]) -> Saved:
     with store.write():
         work = _Work(store.driver, store.clock.now_ms(), saved)
         for clean in sources:
-            row = save_source(store.driver, clean.source, clean.state, clean.why, clean.skipped, work.now)
-            sql.COUNTED.run(store.driver, clean.understood, clean.unknown, row)
+            row, skipped = save_source(store.driver, clean.source, clean.state, clean.why, work.now)
             for batch in clean.batches:
                 work.store(row, batch)
-            if (at := clean.cursor) is not None:
-                sql.CURSOR.run(store.driver, at.offset, at.before, at.parser, at.state, row)
+            work.read_on(row, skipped, clean)
     return saved
 
 
@@ -207,6 +201,20 @@ class _Work:
     now: int
     saved: Saved
     projects: dict[str, int] = field(default_factory=dict)
+    aliases: set[str] = field(default_factory=set)
+
+    def read_on(self, source: int, skipped: str, clean: CleanSource) -> None:
+        """Where to go on with a source, and how many records were read. `skipped` is what was left out before."""
+        if clean.skipped:
+            together = json.loads(skipped)
+            for reason, n in clean.skipped.items():
+                together[reason] = together.get(reason, 0) + n
+            skipped = json.dumps(together)
+        counts = (clean.understood, clean.unknown, skipped)
+        if (at := clean.cursor) is None:
+            sql.COUNTED.run(self.driver, *counts, source)
+        else:
+            sql.READ_ON.run(self.driver, *counts, at.offset, at.before, at.parser, at.state, source)
 
     def store(self, source: int, batch: CleanBatch) -> None:
         session = self._session(batch)
@@ -265,7 +273,9 @@ class _Work:
             made = sql.PROJECT.run(self.driver, facts.root, git, facts.cwd, remote, self.now)
             number = self.projects[facts.root] = int(made.fetchone()[0])
         for cwd in facts.cwds:
-            sql.ALIAS.run(self.driver, number, cwd)
+            if cwd not in self.aliases:
+                sql.ALIAS.run(self.driver, number, cwd)
+                self.aliases.add(cwd)
         return number
 
     def _events(self, session: _Session, source: int, batch: CleanBatch) -> int:

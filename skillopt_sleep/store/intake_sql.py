@@ -137,9 +137,13 @@ SOURCE: Final = Statement(
     "device = excluded.device, inode = excluded.inode, size = excluded.size, mtime_ns = excluded.mtime_ns, "
     "state = excluded.state, why = excluded.why, seen_ms = excluded.seen_ms, gone_ms = NULL RETURNING id, skipped"
 )
-CURSOR: Final = Statement("UPDATE source SET offset = ?, before = ?, parser = ?, reader_state = ? WHERE id = ?")
-COUNTED: Final = Statement("UPDATE source SET understood = understood + ?, unknown = unknown + ? WHERE id = ?")
-SKIPPED: Final = Statement("UPDATE source SET skipped = ? WHERE id = ?")
+COUNTED: Final = Statement(
+    "UPDATE source SET understood = understood + ?, unknown = unknown + ?, skipped = ? WHERE id = ?"
+)
+READ_ON: Final = Statement(
+    "UPDATE source SET understood = understood + ?, unknown = unknown + ?, skipped = ?, offset = ?, before = ?, "
+    "parser = ?, reader_state = ? WHERE id = ?"
+)
 GONE: Final = Statement("UPDATE source SET state = 'gone', gone_ms = ? WHERE id = ? AND state <> 'gone'")
 TWIN: Final = Statement(
     "INSERT INTO source (agent, path, root, device, inode, size, mtime_ns, head, offset, before, parser, reader_state, "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -77,37 +77,30 @@ def cursor_of(store: Store, source: Source) -> Cursor | None:
     return Cursor(offset=row[0], before=row[1], parser=row[2], state=released(row[3]))
 
 
-def save_source(
-    driver: sqlite3.Connection, source: Source, state: str, why: str, skipped: Mapping[str, int], now: int
-) -> int:
-    """Make or renew the row of a source, in the open transaction. Returns its id.
+def save_source(driver: sqlite3.Connection, source: Source, state: str, why: str, now: int) -> tuple[int, str]:
+    """Make or renew the row of a source, in the open transaction. Returns its id and its column `skipped`.
 
     Size and times are kept only where the source was read to its end, so that one left half-way is changed for ever.
     """
     whole = state in {"read", "excluded"}
     name = (source.agent, path_text(source.path), source.root, signed(source.device), signed(source.inode))
     stat = (source.size, source.mtime_ns) if whole else (-1, 0)
-    row = sql.SOURCE.run(driver, *name, *stat, state, why, now).fetchone()
-    if skipped:
-        together = json.loads(row[1])
-        for reason, n in skipped.items():
-            together[reason] = together.get(reason, 0) + n
-        sql.SKIPPED.run(driver, json.dumps(together), row[0])
-    return int(row[0])
+    number, skipped = sql.SOURCE.run(driver, *name, *stat, state, why, now).fetchone()
+    return number, skipped
 
 
 def mark_waiting(store: Store, sources: Iterable[Source]) -> None:
     """These were seen and not read: a cap was reached. Where reading one of them stopped is kept."""
     with store.write():
         for one in sources:
-            save_source(store.driver, one, "pending", "", {}, store.clock.now_ms())
+            save_source(store.driver, one, "pending", "", store.clock.now_ms())
 
 
 def mark_excluded(store: Store, sources: Iterable[Source], why: str) -> None:
     """These waited and are no longer to be read; `why` is the digest of the patterns that leave them out."""
     with store.write():
         for one in sources:
-            save_source(store.driver, one, "excluded", why, {}, store.clock.now_ms())
+            save_source(store.driver, one, "excluded", why, store.clock.now_ms())
 
 
 def waiting(store: Store) -> int:

@@ -52,7 +52,7 @@ def called_by(keyword: str) -> set[str]:
 
 
 def is_seen(text: bytes) -> bool:
-    return bool(list(suspects.suspects(text)))
+    return bool(list(suspects.suspects(text, text.lower())))
 
 
 def unseen_by_us(text: str) -> bool:
@@ -143,23 +143,23 @@ def test_assignments_of_all_kinds_are_seen_if_something_is_found_in_them(text: s
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: str(shape.name))
 def test_secrets_are_found_as_if_all_were_seen(shape: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [shape.planted(random.Random(seed))[1].encode() for seed in range(5)]
-    seen = [engine_spans(text) for text in texts]
+    seen = [engine_spans(text, text.lower()) for text in texts]
     monkeypatch.setattr(engine, "_is_known", lambda: False)
-    assert [engine_spans(text) for text in texts] == seen
+    assert [engine_spans(text, text.lower()) for text in texts] == seen
 
 
 def test_only_the_texts_that_could_hold_something_are_seen() -> None:
     secret = b'token = "' + b"a1B2c3D4e5F6" * 3 + b'"'
     texts = [b"nothing here", secret, b"a key, and no more", b"", b"msg. test_it live_ https://x.org/a", secret]
     scan = SEPARATOR.join(texts)
-    assert [scan[start:end] for start, end in suspects.suspects(scan)] == [secret, secret]
-    assert list(suspects.suspects(b"")) == []
+    assert [scan[start:end] for start, end in suspects.suspects(scan, scan.lower())] == [secret, secret]
+    assert list(suspects.suspects(b"", b"".lower())) == []
 
 
 @pytest.mark.parametrize("letter", ["\u212a", "\u0130", "\u017f"])
 def test_letters_that_the_engine_takes_for_ours_hide_nothing(letter: str) -> None:
     scan = SEPARATOR.join([b"plain", letter.encode(), b"plain too"])
-    assert [scan[start:end] for start, end in suspects.suspects(scan)] == [b"plain", letter.encode(), b"plain too"]
+    assert [scan[start:end] for start, end in suspects.suspects(scan, scan.lower())] == [letter.encode()]
 
 
 def test_under_rules_that_we_do_not_know_the_engine_sees_all(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,12 +170,12 @@ def test_under_rules_that_we_do_not_know_the_engine_sees_all(monkeypatch: pytest
         return []
 
     monkeypatch.setattr(engine, "_scanner", lambda: scan_string)
-    engine_spans(b"plain")
+    engine_spans(b"plain", b"plain".lower())
     assert given == []
     monkeypatch.setenv("BETTERLEAKS_CONFIG", "other.toml")
-    engine_spans(b"plain")
+    engine_spans(b"plain", b"plain".lower())
     assert given == ["plain"]
     monkeypatch.delenv("BETTERLEAKS_CONFIG")
     monkeypatch.setattr(betterleaks, "__version__", "2.0.1")
-    engine_spans(b"plain too")
+    engine_spans(b"plain too", b"plain too".lower())
     assert given == ["plain", "plain too"]
