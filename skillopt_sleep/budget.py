@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -142,6 +142,12 @@ class Budget:
         return self._ledger.leaves(self._own)
 
     @property
+    def counts(self) -> int:
+        """Tokens that count against the limits by now."""
+        with self._lock:
+            return self._spent.counts
+
+    @property
     def seconds(self) -> float:
         return (self._clock.now_ms() - self._began_ms) / 1000
 
@@ -150,6 +156,26 @@ class Budget:
         limits = self.limits
         with self._lock:
             return self._shortage(limits, tokens, calls, 0.0) is None
+
+    def short_of(self, calls: int, work: Sequence[tuple[str, int, int]]) -> str:
+        """What is too little for so many calls with this work (model, tokens of prompt and of output); "" if nothing.
+
+        Spends nothing. Raises `ConfigError` where dollars are limited and a model has no price.
+        """
+        tokens = sum(prompt + output for _, prompt, output in work)
+        usd = sum(self._price(model).of(prompt, output) for model, prompt, output in work)
+        limits = self.limits
+        with self._lock:
+            spent, made = self._spent, self._calls
+        wants = (
+            (limits.tokens, spent.counts, tokens, "{:,.0f} tokens"),
+            (limits.calls, made, calls, "{:,.0f} calls"),
+            (limits.usd, spent.counts_usd, usd, "{:.4f} USD"),
+        )
+        for limit, gone, wanted, said in wants:
+            if limit is not None and gone + wanted > limit:
+                return f"{said.format(wanted)} at least, {said.format(max(limit - gone, 0))} are left"
+        return ""
 
     def reserve(self, role: str, model: str, prompt: str, output: int) -> Reservation:
         """Set aside the most that one call can take: the prompt at the model's learnt ratio, and `output` tokens.

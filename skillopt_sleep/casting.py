@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -14,8 +14,10 @@ from skillopt_core.types import Skill, Task
 from skillopt_sleep.agents.answering import AnsweringAgent
 from skillopt_sleep.agents.chat import ChatAgent
 from skillopt_sleep.agents.native import LINES, NativeAgent, beside_digest, folder_of
+from skillopt_sleep.agents.native.purse import FIRST
 from skillopt_sleep.agents.others import further_agents
 from skillopt_sleep.agents.simulated import SimulatedAgent
+from skillopt_sleep.budget import most_tokens
 from skillopt_sleep.checks import BUILT_IN, Need
 from skillopt_sleep.checks.judge import RubricJudge
 from skillopt_sleep.checks.others import further_kinds
@@ -34,7 +36,9 @@ from skillopt_sleep.paths import Home
 from skillopt_sleep.playing import native, runs, search_path, the_walls
 from skillopt_sleep.replay.workspace import Start, has_commit, lay_out
 from skillopt_sleep.talking import paid_talker, talker
+from skillopt_sleep.tokens import size_of
 from skillopt_sleep.train.cast import Attempter, Cast
+from skillopt_sleep.train.costs import Ask, Attempts, Forecast
 from skillopt_sleep.train.judging import Judging
 from skillopt_sleep.train.loading import Judges
 from skillopt_sleep.train.misses import remembered
@@ -114,6 +118,44 @@ def paid(player: Attempter, world: LocalWorld, run: str) -> Attempter:
     if isinstance(environment, ChatAgent):
         return paid_talker(player, environment, world, run)
     return player
+
+
+def forecast(
+    world: LocalWorld,
+    attempts: Attempts,
+    player: Attempter,
+    skill: Skill,
+    prompts: Sequence[str],
+    *,
+    edits: bool = False,
+) -> Forecast:
+    """What is planned with what an attempt, and with `edits` a question to who edits, is paid. Asks nobody."""
+    return Forecast(
+        attempts,
+        _attempt(world, player, skill, prompts),
+        _question(world) if edits else None,
+        (player.batch or 1) if isinstance(player.environment, NativeAgent) else 1,
+    )
+
+
+def _attempt(world: LocalWorld, player: Attempter, skill: Skill, prompts: Sequence[str]) -> Ask | None:
+    agent = player.environment
+    if isinstance(agent, NativeAgent):
+        return Ask(agent.model, *FIRST, least=min((size_of(text).least for text in prompts), default=0))
+    if not isinstance(agent, ChatAgent):
+        return None
+    world.priced(agent.model.model, agent.model.where)
+    whole = [skill.text + text for text in prompts]
+    most, least = max(map(most_tokens, whole), default=0), min((size_of(text).least for text in whole), default=0)
+    return Ask(agent.model.model, most, agent.max_output, least)
+
+
+def _question(world: LocalWorld) -> Ask | None:
+    asked = not _edits_simulated(world.config) and world.part("optimizer").backend != HANDOFF
+    completer = world.completer("optimizer") if asked else None
+    if completer is None:
+        return None
+    return Ask(completer.model, most_tokens(""), world.config.models.max_output, most_tokens(""))
 
 
 def _lay_out(task: Task, folder: Path) -> None:

@@ -11,23 +11,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from skillopt_core.gate.modes import CUT
 from skillopt_core.protocols import Environment, Exhausted
-from skillopt_core.types import Outcome, Skill
+from skillopt_core.types import Outcome, Skill, Task
 from skillopt_sleep import casting
 from skillopt_sleep.cli.common import Call
 from skillopt_sleep.cli.making import configured, make_world, the_store
 from skillopt_sleep.cli.night import Shown
 from skillopt_sleep.clock import SystemClock
+from skillopt_sleep.domain.ledgers import Limits
 from skillopt_sleep.errors import BudgetTooSmall, NeedsPerson, SleepError, UsageError
 from skillopt_sleep.log import open_log
 from skillopt_sleep.review import words
 from skillopt_sleep.review.documents import Json
 from skillopt_sleep.train import Training, train
 from skillopt_sleep.train import recipe as recipes
+from skillopt_sleep.train.costs import Forecast, of_eval, of_training
 from skillopt_sleep.train.documents import eval_document, train_document
 from skillopt_sleep.train.environments import afforded
 from skillopt_sleep.train.evaluate import Row, evaluate
 from skillopt_sleep.train.loading import load, warnings_of
+from skillopt_sleep.train.plan import planned
 from skillopt_sleep.train.recipe import Recipe
 from skillopt_sleep.train.report import Head, headline, needs, report_page
 from skillopt_sleep.train.runfolder import RunFolder, opened, read_skill, run_id, write
@@ -35,6 +39,7 @@ from skillopt_sleep.train.splits import Tasks, split, twins
 from skillopt_sleep.world import LocalWorld, Silence
 
 if TYPE_CHECKING:
+    from skillopt_sleep.budget import Budget
     from skillopt_sleep.config import Config
     from skillopt_sleep.paths import Home
     from skillopt_sleep.train.cast import Attempter
@@ -84,10 +89,12 @@ def train_skill(call: Call, chosen: Chosen, out: Path | None) -> None:
             with opened(path, identity, recipe.as_yaml(), clock) as folder:
                 if folder.begun:
                     call.view.note(f"going on in {path}")
+                costs = _costs(world, recipe, skill, tasks, player)
+                _say_costs(call, costs, world.budget(run), begun=folder.begun, run=str(path), stopped="budget")
                 training = _trained(world, run, folder, recipe, skill, tasks, player)
                 lines = folder.lines
                 write(folder.report, report_page(training, _head(run, chosen, recipe, world, skill, player), lines))
-        document = train_document(training, path, lines, simulated=player.simulated)
+        document = train_document(training, path, lines, simulated=player.simulated) | {"plan": costs.as_json()}
         if (problem := what_it_wants(training)) is not None and call.as_json:
             raise problem.beside(document)
         _show_training(call, training, document)
@@ -115,6 +122,8 @@ def score_skill(call: Call, chosen: Chosen, against: Path | None, models: Sequen
     rows: list[Row] = []
     problem: SleepError | None = None
     with _purse(call, chosen, config, recipe, loaded, players) as purse, call.view.progress("eval") as step:
+        costs = purse.costs(players, skill, every, recipe, texts=1 if other is None else 2)
+        _say_costs(call, costs, purse.budget)
         for number, player in enumerate(players):
             step(f"{player.name}: {len(every)} tasks × {recipe.repeats}", number, len(players))
             try:
@@ -123,11 +132,14 @@ def score_skill(call: Call, chosen: Chosen, against: Path | None, models: Sequen
                 problem = BudgetTooSmall(str(error), where=player.name, remedy="Give it more, or no limit")
                 break
         budget = purse.spent()
-    document = eval_document(rows, budget, simulated=players[0].simulated)
+    document = eval_document(rows, budget, simulated=players[0].simulated) | {"plan": costs.as_json()}
     if problem is None and (failed := next((row for row in rows if row.failed), None)):
         problem = NeedsPerson("too few attempts came back", where=failed.target, remedy="Try again")
     if problem is not None and call.as_json:
         raise problem.beside(document)
+    for row in (row for row in rows if row.verdict.counts.get(CUT)):
+        had = f"{row.verdict.pairs} of {len(every) * recipe.repeats} pairs"
+        call.view.warn(f"{row.target}: the budget ended the comparison: {had}")
     if rows:
         _show_rows(call, rows, document)
     if problem is not None:
@@ -148,9 +160,26 @@ class _Purse:
             return player.environment
         return afforded(casting.paid(player, self.world, self.run), self.world.budget(self.run))
 
+    @property
+    def budget(self) -> Budget | None:
+        return None if self.world is None else self.world.budget(self.run)
+
+    def costs(
+        self, players: Sequence[Attempter], skill: Skill, tasks: Sequence[Task], recipe: Recipe, *, texts: int
+    ) -> Forecast:
+        """What is planned, an attempt at the price of the first of who attempt."""
+        once = all(player.environment.deterministic for player in players)
+        attempts = of_eval(len(tasks), recipe.repeats, texts, len(players), deterministic=once)
+        prompts = [task.prompt for task in tasks]
+        return (
+            Forecast(attempts)
+            if self.world is None
+            else casting.forecast(self.world, attempts, players[0], skill, prompts)
+        )
+
     def spent(self) -> Json | None:
         """The `budget` object of cli.md; None where nothing could cost anything."""
-        return None if self.world is None else self.world.budget(self.run).as_json()
+        return None if self.budget is None else self.budget.as_json()
 
 
 @contextmanager
@@ -173,6 +202,34 @@ def _purse(
         world = make_world(call, config, store, Silence(), loose=(chosen.tasks,))
         run = f"e-{uuid4().hex[:10]}"
         yield _Purse(world, run, casting.judge(world, run, store, recipe, tasks, *players))
+
+
+def _costs(world: LocalWorld, recipe: Recipe, skill: Skill, tasks: Tasks, player: Attempter) -> Forecast:
+    """What a training is planned to take."""
+    given, once = tasks.task_set().disjoint(), player.environment.deterministic
+    attempts = of_training(
+        planned(recipe, given, player.evidence, deterministic=once), given, recipe.repeats, deterministic=once
+    )
+    prompts = [task.prompt for task in (*given.train, *given.gate)]
+    return casting.forecast(world, attempts, player, skill, prompts, edits=True)
+
+
+def _say_costs(call: Call, costs: Forecast, budget: Budget | None, *, begun: bool = False, **beside: str) -> None:
+    """Say the plan and what the budget buys of it.
+
+    Raises `BudgetTooSmall`, with what the document says `beside` it, where the budget cannot reach for one comparison;
+    a run that has `begun` may go on with what is left.
+    """
+    limits = Limits() if budget is None else budget.limits
+    spent = 0 if budget is None else budget.counts
+    for line in costs.said(limits, spent):
+        call.view.note(line)
+    if budget is None or begun:
+        return
+    try:
+        costs.must_reach(budget)
+    except BudgetTooSmall as error:
+        raise error.beside({**beside, "plan": costs.as_json()}) if call.as_json else error from None
 
 
 def what_it_wants(training: Training) -> SleepError | None:

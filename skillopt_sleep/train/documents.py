@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from skillopt_core.gate.modes import CUT
 from skillopt_core.types import Step, Verdict
 from skillopt_sleep.review.documents import Json, evidence_document, finite
 from skillopt_sleep.train import Training
@@ -57,6 +58,7 @@ def eval_document(rows: Sequence[Row], budget: Json | None, *, simulated: bool) 
                 **_compared(row.verdict),
                 "metric": row.verdict.metric,
                 "repeats": row.verdict.repeats,
+                "cut": bool(row.verdict.counts.get(CUT)),
                 "coverage": finite(row.verdict.coverage),
                 "judge": None if row.judge is None else row.judge.as_json(),
                 "preferred": None if row.preferred is None else row.preferred.as_json(),

@@ -299,3 +299,37 @@ def test_where_no_sandbox_works_tasks_that_need_one_are_refused_at_load_with_a_r
     assert done.code == 2
     assert "bubblewrap" in done.document["error"]["remedy"]
     assert len(seen) == asked
+
+
+@pytest.mark.parametrize("limit", [("--budget-calls", "23"), ("--budget-tokens", "600")])
+def test_below_the_price_of_one_comparison_nothing_is_asked(
+    limit: tuple[str, str], command: Command, server: HTTPServer, bench: Path
+) -> None:
+    seen = serve(server, obeying)
+    done = scored(command, bench, "openai", "--against", str(bench / "old.md"), *limit)
+    assert done.code == 5
+    assert "does not reach for one comparison, which takes 24 attempts" in done.document["error"]["message"]
+    assert done.document["plan"]["least"]["calls"] == 24
+    assert seen == []
+
+
+def test_the_plan_is_said_before_and_stands_in_the_document(command: Command, server: HTTPServer, bench: Path) -> None:
+    serve(server, obeying)
+    done = scored(command, bench, "openai", "--against", str(bench / "old.md"), "--repeats", "2")
+    assert "plan: 1 comparison of 48 attempts: at most 48 attempts" in done.err
+    assert "200,000 tokens buy 48 of 48" in done.err
+    plan = done.document["plan"]
+    assert (plan["comparison"], plan["attempts"], plan["baseline"], plan["audit"]) == (48, 48, 0, 0)
+    assert plan["set_aside"] > 2048
+
+
+def test_pairs_that_were_finished_when_the_budget_ended_are_shown_as_what_they_are(
+    command: Command, server: HTTPServer, bench: Path
+) -> None:
+    seen = serve(server, obeying)
+    done = scored(command, bench, "openai", "--against", str(bench / "old.md"), "--budget-calls", "60")
+    assert done.code == 0, done.err
+    assert len(seen) == 60
+    (row,) = done.document["rows"]
+    assert (row["cut"], row["repeats"], row["n"], row["effect"]) == (True, 2, 12, 1)
+    assert "the budget ended the comparison: 24 of 36 pairs" in done.err

@@ -93,6 +93,11 @@ class ChatAgent:
         """True at temperature 0."""
         return self._settings.temperature == 0
 
+    @property
+    def max_output(self) -> int:
+        """Tokens that one answer may have."""
+        return self._settings.max_output
+
     def paid_from(self, paying: Paying, clean: Callable[[str], Redacted]) -> ChatAgent:
         """The same, each call paid for, and nothing sent but what is `clean`."""
         workshop = None if self._workshop is None else replace(self._workshop, stop=lambda: paying.pool.stopping)

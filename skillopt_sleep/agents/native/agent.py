@@ -96,11 +96,16 @@ class NativeAgent:
     def deterministic(self) -> bool:
         return self._settings.deterministic
 
+    @property
+    def model(self) -> str:
+        """The name under which its attempts are paid for."""
+        return self._settings.model or self._line.program
+
     def paid_from(self, budget: Budget) -> NativeAgent:
         """The same, its attempts paid for out of a budget."""
         return NativeAgent(
             self._line, self._settings, self._theirs, self._judge, self._lay_out, run=self._run, noted=self._noted,
-            purse=Purse(budget, self._settings.model or self._line.program),
+            purse=Purse(budget, self.model),
         )  # fmt: skip
 
     def attempt(self, tasks: Sequence[Task], skill: Skill, draws: Sequence[int]) -> Sequence[Trajectory | Missing]:
