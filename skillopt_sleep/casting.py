@@ -92,7 +92,7 @@ def _native(config: Config, backend: str, skills: tuple[Path, ...], hidden: tupl
             why = "lies in the folder of the skill, all of which the agent is given"
             raise UsageError(why, where=one_line(str(path)), remedy="Keep tasks and runs in another folder")
     files = "".join(f", files {beside_digest(folder)[:16]}" for folder in dict.fromkeys(beside.values()))
-    judging = Judging(None if the_walls() is None else runs)
+    judging = Judging(None if the_walls() is None else partial(runs, config))
     player = native(config, backend, judging, _lay_out, beside=lambda skill: beside.get(skill.digest, own), files=files)
     return Attempter(
         player.agent,

@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -28,8 +28,9 @@ from skillopt_sleep.agents.native import (
 from skillopt_sleep.agents.native.agent import Judge, LayOut
 from skillopt_sleep.checks import BUILT_IN, Need
 from skillopt_sleep.checks.others import further_kinds
-from skillopt_sleep.errors import AdoptionError, SandboxUnavailable
+from skillopt_sleep.errors import AdoptionError, ConfigError, SandboxUnavailable
 from skillopt_sleep.ingest.attempted import as_stored
+from skillopt_sleep.log import one_line
 from skillopt_sleep.mine.attempted import came_back, cannot_show
 from skillopt_sleep.night.plan import MEMORY_BLOCK
 from skillopt_sleep.paths import person
@@ -90,7 +91,7 @@ def native(
     theirs = Theirs(person(), os.environ)
     command = program_of(backend, {str(name): words for name, words in config.agents.commands.items()}, theirs)
     seconds, model = config.agents.timeout_minutes * 60, config.models.target
-    walls = the_walls()
+    walls = walls_of(config)
     settings = NativeSettings(
         command, model, seconds, config.agents.parallel, contained=walls is not None, beside=beside,
         deterministic=config.agents.deterministic, memory=memory,
@@ -106,7 +107,7 @@ def native(
     named = {
         "name": backend,
         "version": version,
-        "settings": f"{seconds:g} s, {walls.name if walls else 'no sandbox'}{files}",
+        "settings": f"{seconds:g} s, {in_words(walls) if walls else 'no sandbox'}{files}",
     }
     unshut = "" if walls else f"no sandbox works here: {backend} attempts with all your files and the network"
     return Native(agent, named | ({"model": model} if model else {}), settings.at_once, unshut, sessions)
@@ -130,6 +131,28 @@ def the_walls() -> sandbox.Sandbox | None:
         return sandbox.find()
     except SandboxUnavailable:
         return None
+
+
+def walls_of(config: Config) -> sandbox.Sandbox | None:
+    """The same, with what may be read there. Raises `ConfigError` for what is not there, or holds a whole home."""
+    walls = the_walls()
+    return None if walls is None else replace(walls, readable=tuple(map(_readable, config.agents.readable)))
+
+
+def _readable(word: str) -> Path:
+    path, home = Path(word).expanduser(), person().resolve()
+    if not path.is_absolute() or not path.exists():
+        why, remedy = "there is no such folder", "Name one that is there, from / or ~ on"
+    elif home.is_relative_to(path.resolve()):
+        why, remedy = "that holds your whole home, with its keys", "Name a toolchain or an environment inside of it"
+    else:
+        return path
+    raise ConfigError(why, where=f"agents.readable {one_line(word)}", remedy=remedy)
+
+
+def in_words(walls: sandbox.Sandbox) -> str:
+    """Which sandbox, and what can be read there: another one may lead to another answer."""
+    return ", ".join([walls.name, *(f"reads {path}" for path in walls.readable)])
 
 
 def search_path() -> str:
@@ -156,7 +179,8 @@ class Natively:
         """How attempts are judged here."""
         kinds = {**BUILT_IN, **further_kinds().found}
         offered = frozenset({Need.TOOLS, Need.FILES, *([Need.SANDBOX] if the_walls() else [])})
-        return Judging(Judges(self._finds, cannot_show, runs, self._passes_at_first, kinds, offered))
+        checking = partial(runs, self.config)
+        return Judging(Judges(self._finds, cannot_show, checking, self._passes_at_first, kinds, offered))
 
     @cached_property
     def starts(self) -> Starts:
@@ -237,13 +261,13 @@ class Natively:
                 lay_out(self.starts.of(kept), place, search_path())
             except OSError:
                 return Missing("what it starts from cannot be had")
-            status = runs(command.split(), place)
+            status = runs(self.config, command.split(), place)
         return status if isinstance(status, Missing) else status == 0
 
 
-def runs(argv: Sequence[str], folder: Path, seconds: float = SECONDS) -> int | Missing:
+def runs(config: Config, argv: Sequence[str], folder: Path, seconds: float = SECONDS) -> int | Missing:
     """The exit status of a command on a copy of a folder, in the sandbox that works here."""
-    walls = the_walls()
+    walls = walls_of(config)
     if walls is None:
         return Missing("no sandbox works here")
     return exit_status(walls.run, argv, folder, environ=os.environ, seconds=seconds)

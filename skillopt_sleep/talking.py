@@ -20,7 +20,7 @@ from skillopt_sleep.models.conversing import Conversing
 from skillopt_sleep.models.local import HEAT
 from skillopt_sleep.models.making import COMPLETERS, HANDOFF, completer_of
 from skillopt_sleep.paths import Home
-from skillopt_sleep.playing import runs, the_walls
+from skillopt_sleep.playing import in_words, runs, the_walls, walls_of
 from skillopt_sleep.prices import THIS_MACHINE
 from skillopt_sleep.sandbox.find import REMEDY
 from skillopt_sleep.train.cast import Attempter
@@ -54,14 +54,14 @@ def talker(config: Config, recipe: Recipe, home: Home, lay_out: Callable[[Task, 
         )
     local = part.backend == LOCAL
     asked = _asked(config, recipe, local=local)
-    walls = None if recipe.tools == "never" else the_walls()
+    walls = None if recipe.tools == "never" or the_walls() is None else walls_of(config)
     offer = partial(_offer, recipe.tools)
     settings = {
         "backend": part.backend, "at": model.where, "temperature": asked.temperature, "tokens": asked.max_output,
         "effort": part.effort, "seed": asked.seed if local else None, "tools": recipe.tools,
-        "in": f"{walls.name}, {asked.turns} turns, {asked.seconds:g} s" if walls else None,
+        "in": f"{in_words(walls)}, {asked.turns} turns, {asked.seconds:g} s" if walls else None,
     }  # fmt: skip
-    judging = Judging(runs if walls else None)
+    judging = Judging(partial(runs, config) if walls else None)
     shut_out = "" if walls or recipe.tools == "never" else "no sandbox works here: the model has words alone, no tools"
     return Attempter(
         ChatAgent(model, judging, asked, workshop=Workshop(walls, lay_out, offer) if walls else None),

@@ -205,6 +205,12 @@ class Agents(Section):
         examples=[{"claude": ["/opt/claude/bin/claude"]}],
     )
     parallel: Annotated[int, Field(ge=1, le=64)] = Field(default=2, description="Attempts that run at a time.")
+    readable: tuple[Word, ...] = Field(
+        default=(),
+        description="Folders that agents, tools and checks in the sandbox may read beside the system's programs: a "
+        "toolchain, a virtual environment.",
+        examples=[["~/.nvm/versions", "~/app/.venv"]],
+    )
     timeout_minutes: Amount = Field(default=10.0, description="Deadline of one attempt; then its processes are ended.")
     deterministic: bool = Field(
         default=False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skillopt_sleep.errors import SandboxUnavailable, SleepError
@@ -30,16 +30,17 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """Runs commands shut in, one way or the other."""
+    """Runs commands shut in, one way or the other. Each may read what is `readable`, beside its own."""
 
     walls: Walls
+    readable: tuple[Path, ...] = ()
 
     @property
     def name(self) -> str:
         return self.walls.name
 
     def run(self, command: Command) -> Ran:
-        return run(self.walls, command)
+        return run(self.walls, replace(command, readable=(*command.readable, *self.readable)))
 
 
 def look(ways: Iterable[Walls] = WAYS) -> tuple[Tried, ...]:

@@ -13,6 +13,7 @@ from skillopt_core.types import Missing, Skill, Trajectory
 from skillopt_sleep import casting
 from skillopt_sleep.config import Config
 from skillopt_sleep.domain.answers import Need
+from skillopt_sleep.errors import ConfigError
 from skillopt_sleep.paths import Home
 from skillopt_sleep.train.loading import load
 from skillopt_sleep.train.recipe import Recipe
@@ -23,17 +24,20 @@ SKILL = Skill("---\nname: memo\ndescription: x\n---\n", "memo")
 WORK = "echo made > made.txt; printf '#!/bin/sh\\ngrep -q made made.txt\\n' > check.sh; chmod +x check.sh"
 
 
-def config(folder: Path) -> Config:
+def config(folder: Path, readable: tuple[str, ...] = ()) -> Config:
     program = pretender(folder / "bin", {"go": [{"shell": WORK}, {"text": "done"}]})
     models = {"backend": "claude", "target": "m"}
-    return Config.model_validate({"models": models, "agents": {"commands": {"claude": (str(program),)}}})
+    agents = {"commands": {"claude": (str(program),)}, "readable": readable}
+    return Config.model_validate({"models": models, "agents": agents})
 
 
-def attempts(folder: Path, tasks: Iterable[list[dict[str, Any]]]) -> list[Trajectory | Missing]:
+def attempts(
+    folder: Path, tasks: Iterable[list[dict[str, Any]]], readable: tuple[str, ...] = ()
+) -> list[Trajectory | Missing]:
     file = folder / "tasks.jsonl"
     rows = [{"id": f"t{n}", "prompt": f"go {n}", "checks": checks} for n, checks in enumerate(tasks)]
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    player = casting.attempter(config(folder), Recipe(), home=Home(folder))
+    player = casting.attempter(config(folder, readable), Recipe(), home=Home(folder))
     loaded = [task.as_task(task.id) for task in load(file, casting.judges([player])[0])]
     return list(player.environment.attempt(loaded, SKILL, [0] * len(loaded)))
 
@@ -70,3 +74,34 @@ def test_without_a_sandbox_such_a_task_is_refused_when_it_is_loaded(
     assert "checks[0].kind" in str(refused.value)
     assert "none works here" in str(refused.value)
     assert "bubblewrap" in str(refused.value.remedy)
+
+
+@pytest.mark.sandbox
+def test_a_toolchain_of_the_persons_is_there_once_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    tool = tmp_path / "home/tools/bin/tool"
+    tool.parent.mkdir(parents=True)
+    tool.write_text("#!/bin/sh\ngrep -q made made.txt\n")
+    tool.chmod(0o755)
+    check = [runs(str(tool))]
+    (without,) = attempts(tmp_path, [check])
+    assert isinstance(without, Missing)
+    (found,) = attempts(tmp_path, [check], readable=("~/tools",))
+    assert isinstance(found, Trajectory), found
+    assert found.score.hard == 1.0
+    spoilt = [runs("sh", "-c", f"echo x > {tool}; test -s made.txt -a ! -w {tool}", status=0)]
+    (kept,) = attempts(tmp_path, [spoilt], readable=("~/tools",))
+    assert isinstance(kept, Trajectory), kept
+    assert tool.read_text().startswith("#!/bin/sh")
+
+
+@pytest.mark.parametrize(
+    ("word", "why"),
+    [("~", "whole home"), ("/", "whole home"), ("~/absent", "no such folder"), ("tools", "no such folder")],
+)
+def test_what_cannot_be_let_be_read_is_refused(
+    word: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(ConfigError, match=why):
+        casting.attempter(config(tmp_path, readable=(word,)), Recipe(), home=Home(tmp_path))
