@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from skillopt_core.protocols import Exhausted
 from skillopt_sleep.clock import Clock
@@ -24,6 +24,7 @@ from skillopt_sleep.tokens import Size, size_of
 if TYPE_CHECKING:
     from skillopt_sleep.config.model import Budget as Keys
 
+T = TypeVar("T")
 __all__ = ["Budget", "Limits", "Price", "Reservation", "Usage", "limits_of", "most_tokens"]
 
 MESSAGE_OVERHEAD: Final = 64
@@ -191,6 +192,13 @@ class Budget:
         """Set tokens aside for a run of many calls, whose size nobody can bound beforehand. Raises as `reserve`."""
         return self._set_aside(role, model, Size(0, prompt, prompt), prompt, output)
 
+    def extend(self, held: Reservation, prompt: int, output: int) -> Reservation:
+        """Set more aside for a run that goes on, as a part of the same call. Raises as `reserve`: end it then."""
+        usd = self._price(held.model).of(prompt, output)
+        self._take(prompt + output, usd, 0, lambda: self._ledger.grow(held.row, prompt + output, usd, self.seconds))
+        more = (held.prompt + prompt, held.output + output, held.usd + usd)
+        return Reservation(held.row, held.model, Size(0, more[0], more[0]), *more)
+
     def charge(self, held: Reservation, prompt: int, output: int) -> None:
         """Replace it by what the run took by its own figures, also where that is more than was set aside."""
         usd = self._price(held.model).of(prompt, output)
@@ -198,19 +206,25 @@ class Budget:
 
     def _set_aside(self, role: str, model: str, size: Size, tokens: int, output: int) -> Reservation:
         usd = self._price(model).of(tokens, output)
+        row = self._take(
+            tokens + output, usd, 1, lambda: self._ledger.reserve(role, tokens + output, usd, self.seconds)
+        )
+        return Reservation(row, model, size, tokens, output, usd)
+
+    def _take(self, tokens: int, usd: float, calls: int, write: Callable[[], T]) -> T:
+        """Count it here, then write it down; neither where either says that it is too much."""
         with self._lock:
-            if shortage := self._shortage(self._own, tokens + output, 1, usd):
+            if shortage := self._shortage(self._own, tokens, calls, usd):
                 raise Exhausted(shortage)
-            self._calls += 1
-            self._spent = self._spent.plus(Spend.whole(tokens + output, usd))
+            self._calls += calls
+            self._spent = self._spent.plus(Spend.whole(tokens, usd))
         try:  # outside of the lock: those of others are written along
-            row = self._ledger.reserve(role, tokens + output, usd, self.seconds)
+            return write()
         except Exhausted:
             with self._lock:
-                self._calls -= 1
-                self._spent = self._spent.instead(tokens + output, usd, Spend())
+                self._calls -= calls
+                self._spent = self._spent.instead(tokens, usd, Spend())
             raise
-        return Reservation(row, model, size, tokens, output, usd)
 
     def settle(self, held: Reservation, usage: Usage | None, reply: str = "") -> int:
         """Replace a reservation by what the call took, as reported where that can be true, else as estimated.

@@ -196,6 +196,11 @@ class Natively:
         """Tokens that are set aside for the next attempt."""
         return self.purse.price
 
+    @property
+    def overshot(self) -> tuple[int, int]:
+        """Runs that took more than could be set aside for them, and the tokens too many."""
+        return self.purse.overshot.runs, self.purse.overshot.tokens
+
     def affords(self, attempts: int) -> bool:
         """Whether the budget reaches for so many attempts at that price."""
         return self.purse.affords(attempts)

@@ -169,6 +169,10 @@ class SpendLedger(Protocol):
         """
         ...
 
+    def grow(self, row: int, tokens: int, usd: float, seconds: float = 0.0) -> None:
+        """Set so much more aside in a row that is not settled. Raises as `reserve`; the row stays as it was then."""
+        ...
+
     def settle(self, row: int, spend: Spend) -> None:
         """Replace it by what the call took, and what counts for it."""
         ...

@@ -47,6 +47,11 @@ class Natively(Protocol):
         """Tokens that are set aside for the next attempt."""
         ...
 
+    @property
+    def overshot(self) -> tuple[int, int]:
+        """Runs of this night that took more than could be set aside for them, and the tokens too many."""
+        ...
+
     def affords(self, attempts: int) -> bool:
         """Whether the budget reaches for so many attempts at that price. Spends nothing."""
         ...

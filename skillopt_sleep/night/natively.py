@@ -192,6 +192,14 @@ def practise_natively(
     return _result(one, live, evolution, player, len(tasks.train))
 
 
+def overshot(player: Natively | None) -> list[str]:
+    """What the morning is told of runs that took more than was set aside."""
+    runs, tokens = player.overshot if player is not None else (0, 0)
+    if player is None or not runs:
+        return []
+    return [f"{runs} of {player.backend}'s attempts took {tokens:,} tokens more than could be set aside for them"]
+
+
 def _result(one: Subject, live: Skill, evolution: Evolution, player: Natively, train: int) -> Practised:
     if evolution.stopped == "no_headroom":
         why = f"nothing to gain: {player.backend} does all {train} earlier tasks well without it"

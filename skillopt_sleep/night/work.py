@@ -27,7 +27,7 @@ from skillopt_sleep.night.growing import Grown
 from skillopt_sleep.night.health import skill_is_sound, spent_much
 from skillopt_sleep.night.journal import Journal
 from skillopt_sleep.night.kinds import kinds_in
-from skillopt_sleep.night.natively import Plan, practise_natively
+from skillopt_sleep.night.natively import Plan, overshot, practise_natively
 from skillopt_sleep.night.natively import planned as planned_natively
 from skillopt_sleep.night.plan import Subject, documents, mined, preferred, rule_id
 from skillopt_sleep.night.plan import kinds as of_kinds
@@ -211,6 +211,7 @@ class Night:
     def report(self) -> NightReport:
         """The morning's report, on disk and in the journal. Raises the first error of a skill, if any failed."""
         self.tally.warnings.extend(spent_much(self.world, self.journal.id))
+        self.tally.warnings.extend(overshot(self._player))
         return write_report(self.world, self.journal, self.tally)
 
     def _health(self, project: Project, document: Document) -> Sequence[str]:

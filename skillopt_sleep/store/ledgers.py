@@ -179,6 +179,16 @@ class Completions:
 _SETTLED: Final = update(spend).where(spend.c.id == bindparam("of"))
 
 
+_GROWN: Final = (
+    update(spend)
+    .where(spend.c.id == bindparam("of"))
+    .values(
+        reserved_tokens=spend.c.reserved_tokens + bindparam("tokens"),
+        reserved_usd=spend.c.reserved_usd + bindparam("usd"),
+    )
+)
+
+
 class Spending:
     """The store's `SpendLedger` for one run: reserved before the call, settled after it.
 
@@ -207,6 +217,19 @@ class Spending:
         if isinstance(kept, str):
             raise Exhausted(kept)
         return kept
+
+    def grow(self, row: int, tokens: int, usd: float, seconds: float = 0.0) -> None:
+        now = self._store.clock.now_ms()
+
+        def keep(connection: Connection) -> str | None:
+            book = self._month
+            if book and (short := book.shortage(connection, tokens, usd, seconds, now, calls=0)):
+                return short
+            connection.execute(_GROWN, {"of": row, "tokens": tokens, "usd": usd})
+            return None
+
+        if short := self._store.together(keep):
+            raise Exhausted(short)
 
     def settle(self, row: int, spent: Spend) -> None:
         """Written with the next row that has to be on the disk: until then the call counts as it was reserved."""

@@ -64,15 +64,17 @@ class MonthBook:
     since_ms: int = field(default=-1, init=False)
     _from: int = field(default=0, init=False)
 
-    def shortage(self, connection: Connection, tokens: int, usd: float, seconds: float, now_ms: int) -> str | None:
-        """Why one more call cannot be paid out of the month, None where it can. `seconds` are those of this run."""
+    def shortage(
+        self, connection: Connection, tokens: int, usd: float, seconds: float, now_ms: int, calls: int = 1
+    ) -> str | None:
+        """Why so many calls cannot be paid out of the month, None where they can. `seconds` are those of this run."""
         limits = self.month.limits
         taken = self.taken(connection, now_ms)
-        calls, counts, dollars = taken.calls or 0, taken.tokens or 0, taken.usd or 0.0
+        made, counts, dollars = taken.calls or 0, taken.tokens or 0, taken.usd or 0.0
         if limits.tokens is not None and counts + tokens > limits.tokens:
             said = f"{counts} of the month's {limits.tokens} tokens are spent or reserved"
             return f"{said}, the next call may take {tokens}"
-        if limits.calls is not None and calls + 1 > limits.calls:
+        if limits.calls is not None and made + calls > limits.calls:
             return f"all {limits.calls} calls of the month are made"
         if limits.usd is not None and dollars + usd > limits.usd:
             spent = f"{dollars:.4f} of the month's {limits.usd:.4f} USD"

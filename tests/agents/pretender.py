@@ -2,9 +2,9 @@
 """A program that behaves like Claude Code's command line as far as an attempt sees it, without a model.
 
 Beside it lies `script.json`: for each phrase of a prompt the steps, as in tests/agents_e2e/model_server.py: `{"shell":
-COMMAND}` is really run, `{"open": NAME}` opens a skill, `{"text": WORDS}` ends, `{"if": TEXT, "then": STEP, "else":
-STEP}` asks whether a text was shown so far. What it did goes to a transcript like Claude Code's. `calls.txt` beside it
-gets a line for each start.
+COMMAND}` is really run (and `takes` so many tokens of input, 1,000 unless said), `{"open": NAME}` opens a skill,
+`{"text": WORDS}` ends, `{"if": TEXT, "then": STEP, "else": STEP}` asks whether a text was shown so far. What it did
+goes to a transcript like Claude Code's.
 """
 
 import json
@@ -36,14 +36,14 @@ class Transcript:
             file.write(json.dumps(line) + "\n")
         self.parent = name
 
-    def said(self, block: dict, stop: str) -> None:
-        usage = {"input_tokens": 1000, "cache_read_input_tokens": 0, "output_tokens": OUTPUT}
+    def said(self, block: dict, stop: str, takes: int = 1000) -> None:
+        usage = {"input_tokens": takes, "cache_read_input_tokens": 0, "output_tokens": OUTPUT}
         message = {"id": f"msg_{uuid.uuid4().hex[:20]}", "type": "message", "role": "assistant", "model": "pretender"}
         self.add("assistant", message | {"content": [block], "usage": usage, "stop_reason": stop})
 
-    def called(self, tool: str, arguments: dict, output: str, failed: bool) -> None:
+    def called(self, tool: str, arguments: dict, output: str, failed: bool, takes: int = 1000) -> None:
         call = f"toolu_{uuid.uuid4().hex[:20]}"
-        self.said({"type": "tool_use", "id": call, "name": tool, "input": arguments}, "tool_use")
+        self.said({"type": "tool_use", "id": call, "name": tool, "input": arguments}, "tool_use", takes)
         result = {"tool_use_id": call, "type": "tool_result", "content": output, "is_error": failed}
         self.add("user", {"role": "user", "content": [result]}, toolUseResult={"stdout": output, "stderr": ""})
 
@@ -88,7 +88,9 @@ def main() -> None:
         told = done.stdout + done.stderr
         shown.append(told)
         told = f"Exit code {done.returncode}\n{told}" if done.returncode else told
-        transcript.called("Bash", {"command": step["shell"], "description": "x"}, told, done.returncode != 0)
+        transcript.called(
+            "Bash", {"command": step["shell"], "description": "x"}, told, done.returncode != 0, step.get("takes", 1000)
+        )
     transcript.said({"type": "text", "text": answer}, "end_turn")
     sys.stdout.write(
         json.dumps({"type": "result", "is_error": False, "subtype": "success", "stop_reason": "end_turn"}) + "\n"

@@ -11,7 +11,9 @@ import re
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +24,7 @@ import pytest
 from skillopt_core.types import Missing, Score, Skill, Task, Trajectory
 from skillopt_harvesters import discover
 from skillopt_sleep.agents.native import LINES, Command, Ended, NativeAgent, NativeSettings, Run, Theirs
+from skillopt_sleep.agents.native.purse import Pay
 from skillopt_sleep.domain.answers import Answer
 from skillopt_sleep.replay.workspace import Start, lay_out
 from tests.agents.test_native_agent import HANGS, sleeping
@@ -51,10 +54,19 @@ def opening(agent: str) -> dict[str, Any]:
 
 
 def through(box: Box) -> Run:
-    """The box as what runs a command: in namespaces, with the scripted model as the only address."""
+    """The box as what runs a command: in namespaces, with the scripted model as the only address.
+
+    Meanwhile it is asked whether the run is to be ended, as ever.
+    """
 
     def run(command: Command) -> Ended:
-        ran = box.run(command.argv, command.folder, command.environ, command.seconds)
+        done = threading.Event()
+        with ThreadPoolExecutor(1) as asking:
+            asking.submit(lambda: [command.stop() for _ in iter(lambda: done.wait(0.1), True)])
+            try:
+                ran = box.run(command.argv, command.folder, command.environ, command.seconds)
+            finally:
+                done.set()
         return Ended(ran.code, ran.out.encode(), ran.err.encode(), ran.seconds)
 
     return run
@@ -67,6 +79,8 @@ class Attempt:
     files: dict[str, bytes]
     asked: list[dict[str, Any]]
     sessions: list[str]
+    metered: list[int]
+    """What it had taken each time that somebody looked while it ran."""
 
 
 def attempt(stage: Stage, bin_folder: Path, environ: Mapping[str, str], start: Start) -> Attempt:
@@ -82,14 +96,17 @@ def attempt(stage: Stage, bin_folder: Path, environ: Mapping[str, str], start: S
 
     name = NAMES[stage.agent.name]
     settings = NativeSettings((str(bin_folder / name),), seconds=PATIENCE)
-    with stage.box as box:
+    metered: list[int] = []
+    with stage.box as box, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Pay, "passed", lambda _, taken: bool(metered.append(taken)))
+        patch.setattr("skillopt_sleep.agents.native.metering.EVERY_S", 0.2)
         agent = NativeAgent(
             LINES[name], settings, Theirs(stage.home, environ), judge,
             lambda task, folder: lay_out(start, folder), run=through(box),
             noted=lambda task, skill, draw, session: sessions.append(session),
         )  # fmt: skip
         (answer,) = agent.attempt([Task("t", "Write a memo")], Skill(HELPFUL, "memo"), [7])
-        return Attempt(answer, judged, files, box.requests(), sessions)
+        return Attempt(answer, judged, files, box.requests(), sessions, metered)
 
 
 def person(home: Path) -> None:
@@ -139,6 +156,8 @@ def test_an_attempt_is_shown_one_version_of_the_skill_and_nothing_of_the_persons
     assert HEADING in answer.transcript
     given = [asked["tokens"]["output"] for asked in done.asked if asked["task"]]
     assert (answer.score.objectives["tokens"], answer.score.objectives["tool_calls"]) == (sum(given), 2)
+    whole = sum(sum(asked["tokens"].values()) for asked in done.asked if asked["task"])
+    assert any(0 < taken < whole for taken in done.metered), "what it takes is seen while it runs"
     first = json.dumps(next(asked["body"] for asked in done.asked if asked["task"]))
     assert first.count(DESCRIPTION) == 1
     assert HEADING not in first, "the body is for the moment at which it is opened"

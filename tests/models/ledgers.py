@@ -18,6 +18,9 @@ class Book:
         self.rows[row] = replace(Spend.whole(tokens, usd), exact=True)
         return row
 
+    def grow(self, row: int, tokens: int, usd: float, seconds: float = 0.0) -> None:
+        self.rows[row] = replace(self.rows[row].plus(Spend.whole(tokens, usd)), exact=True)
+
     def settle(self, row: int, spend: Spend) -> None:
         self.rows[row] = spend
 

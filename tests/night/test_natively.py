@@ -179,3 +179,13 @@ def test_where_the_budget_ends_finished_pairs_stand_and_the_next_night_goes_on(t
     assert (whole.outcome, whole.pairs, len(whole.units)) == (Outcome.ACCEPT, 9, 9)
     assert whole.units[: verdict.pairs] == verdict.units
     assert second.budget.calls.spent == 2 * (9 - verdict.pairs), "the baseline is known, and what was measured stands"
+
+
+def test_the_morning_is_told_of_runs_that_took_more_than_was_set_aside(tmp_path: Path) -> None:
+    dear = {"shell": "sleep 1.5; cat config/app.yml", "takes": 90_000}
+    stage = Stage(tmp_path, looks=3, stamps=made.NONE, script={made.LOOKS: [dear, {"shell": "sleep 3"}]})
+    report = stage.night(budget={"tokens": 121_000})
+    assert any("more than could be set aside" in warning for warning in report.warnings)
+    assert (report.budget.tokens.spent or 0) > 121_000, "what was taken counts, also beyond the limit"
+    (target,) = [use for use in report.models if use.role == "target"]
+    assert any("the budget had no more" in why for why in target.failed)

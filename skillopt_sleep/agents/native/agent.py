@@ -16,6 +16,7 @@ from skillopt_sleep.agents.native.command import Command, Ended, Run
 from skillopt_sleep.agents.native.files import Left, NotJudged
 from skillopt_sleep.agents.native.lines import Line
 from skillopt_sleep.agents.native.login import Theirs
+from skillopt_sleep.agents.native.metering import Meter
 from skillopt_sleep.agents.native.purse import Pay, Purse
 from skillopt_sleep.agents.native.reading import Attempted, Seen, seen
 from skillopt_sleep.agents.native.rooms import Rooms, clear_namesakes, install, name_of, remember, rooms
@@ -135,10 +136,11 @@ class NativeAgent:
     def _attempt(self, task: Task, skill: Skill, draw: int, pay: Pay, stop: threading.Event) -> Trajectory | Missing:
         ended: Ended | None = None
         with rooms() as room:
+            meter = Meter(self._line.agent, room.home, pay.passed)
             try:
                 self._lay_out(task, room.work)
                 name, file = self._install(skill, room)
-                ended = self._run(self._command(task, room, str(uuid.uuid4()), stop))
+                ended = self._run(self._command(task, room, str(uuid.uuid4()), lambda: stop.is_set() or meter()))
                 found = seen(self._line.agent, room.home, skill, name, file)
             except (OSError, ValueError) as error:
                 pay(None, ended is not None)
@@ -146,6 +148,11 @@ class NativeAgent:
             pay(found, ended.late)
             if found is not None and self._noted is not None:
                 self._noted(task, skill, draw, found.session)
+            if meter.ended_at:
+                said = (
+                    "it was ended in the middle, as it had passed what was set aside for it and the budget had no more"
+                )
+                return self._missing(said)
             return self._judged(task, skill, draw, ended, found, room)
 
     def _install(self, skill: Skill, room: Rooms) -> tuple[str, Path]:
@@ -156,7 +163,7 @@ class NativeAgent:
         clear_namesakes(room.work, name)
         return name, install(skill, name, room.home / self._line.skills, self._settings.beside(skill))
 
-    def _command(self, task: Task, room: Rooms, session: str, stop: threading.Event) -> Command:
+    def _command(self, task: Task, room: Rooms, session: str, stop: Callable[[], bool]) -> Command:
         line, settings = self._line, self._settings
         said = line.argv(task.prompt, settings.model, session, contained=settings.contained)
         login = line.sign_in(self._theirs, room.home)
@@ -170,7 +177,7 @@ class NativeAgent:
             seconds=settings.seconds,
             output=OUTPUT,
             hosts=line.hosts(self._theirs),
-            stop=stop.is_set,
+            stop=stop,
         )
 
     def _judged(
