@@ -47,6 +47,22 @@ class Environment(Protocol):
         ...
 
 
+Asked = tuple["Task", "Skill", int]
+"""One attempt that is wanted: a task, the text, a draw."""
+
+
+@runtime_checkable
+class Wide(Protocol):
+    """An environment whose attempts mostly wait: `width` of them at a time, also with different texts."""
+
+    @property
+    def width(self) -> int: ...
+
+    def attempt_each(self, asked: Sequence[Asked]) -> Sequence[Trajectory | Missing]:
+        """One attempt for each, as `attempt`. Where the budget ends it none of them counts."""
+        ...
+
+
 class Critic(Protocol):
     """Who proposes edits. It sees train tasks only, and descriptions of failed checks, never their patterns."""
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 
-from skillopt_core.protocols import Draws, Environment
+from skillopt_core.protocols import Asked, Draws, Environment, Wide
 from skillopt_core.types import Missing, Skill, Task, Trajectory
 
 
@@ -57,7 +58,31 @@ def attempted(
     environment: Environment, tasks: Sequence[Task], skill: Skill, numbers: Sequence[int]
 ) -> Sequence[Trajectory | Missing]:
     """The environment's answers, checked to be one for each question: a shifted list would score the wrong task."""
-    answers = environment.attempt(tasks, skill, numbers)
+    return _checked(tasks, environment.attempt(tasks, skill, numbers))
+
+
+def attempted_each(environment: Wide, asked: Sequence[Asked]) -> Sequence[Trajectory | Missing]:
+    """The same of attempts with texts of their own, side by side."""
+    return _checked([task for task, _, _ in asked], environment.attempt_each(asked))
+
+
+def width_of(environment: Environment) -> int:
+    """How many attempts the environment makes side by side."""
+    return environment.width if isinstance(environment, Wide) else 1
+
+
+def each(environment: Environment, asked: Sequence[Asked]) -> Sequence[Trajectory | Missing]:
+    """Attempts with texts of their own by whatever environment: side by side, or text by text in their order."""
+    if isinstance(environment, Wide):
+        return environment.attempt_each(asked)
+    answers: list[Trajectory | Missing] = []
+    for _, group in groupby(asked, key=lambda one: one[1].digest):
+        some = list(group)
+        answers += environment.attempt([task for task, _, _ in some], some[0][1], [draw for _, _, draw in some])
+    return answers
+
+
+def _checked(tasks: Sequence[Task], answers: Sequence[Trajectory | Missing]) -> Sequence[Trajectory | Missing]:
     if len(answers) != len(tasks):
         raise ValueError(f"the environment gave {len(answers)} answers to {len(tasks)} attempts")
     for task, answer in zip(tasks, answers, strict=True):

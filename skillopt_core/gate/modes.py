@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -10,7 +10,7 @@ from skillopt_core.gate.evidence import BETS, HARM, NOISY_BETS, projected
 from skillopt_core.gate.exact import sign_flip_p
 from skillopt_core.gate.looks import Boundaries, boundaries, least_units, more_units, proven, settled
 from skillopt_core.gate.metric import HARD, Metric
-from skillopt_core.gate.pairing import BLOCK, compare
+from skillopt_core.gate.pairing import BLOCK, Stop, compare
 from skillopt_core.gate.protection import protect
 from skillopt_core.gate.table import (
     TINY,
@@ -44,7 +44,7 @@ class _Asked:
     keep_cut: bool = True
     block: int = BLOCK
 
-    def compare(self, repeats: int, stop: Callable[[Comparison], bool] = lambda _: False) -> Comparison:
+    def compare(self, repeats: int, stop: Stop | None = None) -> Comparison:
         """Fresh pairs; a deterministic agent is asked once."""
         arms = (self.environment, self.live, self.candidate)
         return compare(*arms, self.tasks, self.draws, repeats, stop, self.block, keep_cut=self.keep_cut)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from skillopt_core.gate.modes import CUT
-from skillopt_core.protocols import Environment, Exhausted
+from skillopt_core.protocols import Exhausted
 from skillopt_core.types import Outcome, Skill, Task
 from skillopt_sleep import casting
 from skillopt_sleep.cli.common import Call
@@ -127,7 +127,7 @@ def score_skill(call: Call, chosen: Chosen, against: Path | None, models: Sequen
         for number, player in enumerate(players):
             step(f"{player.name}: {len(every)} tasks × {recipe.repeats}", number, len(players))
             try:
-                rows.append(evaluate(skill, other, every, recipe, player, purse.environment(player), purse.judge))
+                rows.append(evaluate(skill, other, every, recipe, purse.pays(player), purse.judge))
             except Exhausted as error:
                 problem = BudgetTooSmall(str(error), where=player.name, remedy="Give it more, or no limit")
                 break
@@ -154,10 +154,10 @@ class _Purse:
     run: str = ""
     judge: str = ""
 
-    def environment(self, player: Attempter) -> Environment:
+    def pays(self, player: Attempter) -> Attempter:
         """Who attempts, paid for."""
         if self.world is None:
-            return player.environment
+            return player
         return afforded(casting.paid(player, self.world, self.run), self.world.budget(self.run))
 
     @property

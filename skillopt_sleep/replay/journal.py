@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from itertools import takewhile
 
-from skillopt_core.protocols import Environment, Exhausted
+from skillopt_core.protocols import Asked, Environment, Exhausted
+from skillopt_core.rollout import each, width_of
 from skillopt_core.types import Missing, Skill, Task, Trajectory
 from skillopt_sleep.domain.ledgers import AttemptKey, AttemptLedger
 
@@ -41,19 +42,24 @@ class Journal:
 
     def attempt(self, tasks: Sequence[Task], skill: Skill, draws: Sequence[int]) -> Sequence[Trajectory | Missing]:
         """As the wrapped environment; finished draws come from the ledger. Raises `Exhausted` through."""
-        keys = [
-            AttemptKey.of(self._comparison, task, skill.digest, draw, self._agent)
-            for task, draw in zip(tasks, draws, strict=True)
-        ]
+        return self.attempt_each([(task, skill, draw) for task, draw in zip(tasks, draws, strict=True)])
+
+    @property
+    def width(self) -> int:
+        return width_of(self._inner)
+
+    def attempt_each(self, asked: Sequence[Asked]) -> Sequence[Trajectory | Missing]:
+        """The same with a text of its own for each."""
+        keys = [AttemptKey.of(self._comparison, task, skill.digest, draw, self._agent) for task, skill, draw in asked]
         known = self._ledger.known(keys)
         answers: list[Trajectory | Missing | None] = [known.get(key.digest) for key in keys]
         todo = [i for i, answer in enumerate(answers) if answer is None]
         size = self._batch or max(len(todo), 1)
         for start in range(0, len(todo), size):
             chosen = todo[start : start + size]
-            drawn = [(tasks[i].id, skill.digest, draws[i]) for i in chosen]
+            drawn = [(keys[i].task, keys[i].skill, keys[i].draw) for i in chosen]
             try:
-                fresh = self._inner.attempt([tasks[i] for i in chosen], skill, [draws[i] for i in chosen])
+                fresh = each(self._inner, [asked[i] for i in chosen])
             except Exhausted as out:
                 out.doubtful = frozenset(self._done[self._counts :])
                 out.finished = _leading(answers, out.doubtful)

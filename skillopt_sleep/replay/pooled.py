@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skillopt_core.protocols import Environment
+from skillopt_core.protocols import Asked, Environment
 from skillopt_core.types import Missing, Skill, Task, Trajectory
 from skillopt_sleep.models.pool import Pool
 
@@ -27,8 +27,19 @@ class Pooled:
     def attempt(self, tasks: Sequence[Task], skill: Skill, draws: Sequence[int]) -> Sequence[Trajectory | Missing]:
         """As the wrapped environment, in the order of the tasks. Raises `Exhausted` through, begun attempts ended."""
 
-        def one(pair: tuple[Task, int]) -> Trajectory | Missing:
-            (answer,) = self._inner.attempt([pair[0]], skill, [pair[1]])
+        return self.attempt_each([(task, skill, draw) for task, draw in zip(tasks, draws, strict=True)])
+
+    @property
+    def width(self) -> int:
+        """Attempts at a time."""
+        return self._pool.workers
+
+    def attempt_each(self, asked: Sequence[Asked]) -> Sequence[Trajectory | Missing]:
+        """The same with a text of its own for each."""
+
+        def one(wanted: Asked) -> Trajectory | Missing:
+            task, skill, draw = wanted
+            (answer,) = self._inner.attempt([task], skill, [draw])
             return answer
 
-        return self._pool.run(one, list(zip(tasks, draws, strict=True)))
+        return self._pool.run(one, asked)

@@ -32,9 +32,9 @@ def journaled(cast: Cast, folder: RunFolder, redact: Redact, comparison: str) ->
     return RememberedEnvironment(side_by_side(journal, cast.attempter), folder.misses)
 
 
-def afforded(attempter: Attempter, budget: Budget) -> Environment:
-    """The environment of who attempts, stopped by the budget and kept nowhere."""
-    return side_by_side(_Afforded(attempter.environment, budget), attempter)
+def afforded(attempter: Attempter, budget: Budget) -> Attempter:
+    """Who attempts, side by side where that is possible, stopped by the budget and kept nowhere."""
+    return replace(attempter, environment=side_by_side(_Afforded(attempter.environment, budget), attempter))
 
 
 def side_by_side(environment: Environment, attempter: Attempter) -> Environment:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skillopt_core.defaults import CountedDraws
-from skillopt_core.protocols import Environment
 from skillopt_core.types import Outcome, Skill, Task, Verdict
 from skillopt_sleep.replay.journal import Journal, Passing
 from skillopt_sleep.train.agreement import Judge
@@ -36,18 +35,17 @@ class Row:
 
 
 def evaluate(
-    skill: Skill, against: Skill | None, tasks: Sequence[Task], recipe: Recipe, attempter: Attempter,
-    environment: Environment, judge: str = "",
-) -> Row:  # fmt: skip
+    skill: Skill, against: Skill | None, tasks: Sequence[Task], recipe: Recipe, attempter: Attempter, judge: str = ""
+) -> Row:
     """Score the skill on all tasks, `recipe.repeats` times each; with `against`, how much better `skill` is than it.
 
-    `environment` is the attempter's as it is paid for. Pairs share their draws. `judge` says who judges by rubrics; of
-    two skills it also compares the answers of each pair. Where the budget ends a comparison, its finished pairs are
-    what it comes to; raises `Exhausted` where there are none, or one skill is scored alone.
+    Pairs share their draws. `judge` says who judges by rubrics; of two skills it also compares the answers of each
+    pair. Where the budget ends a comparison, its finished pairs are what it comes to; raises `Exhausted` where there
+    are none, or one skill is scored alone.
     """
     draws, metric, evidence = CountedDraws(recipe.seed), recipe.reward(), attempter.evidence
     batch = None if attempter.simulated or attempter.pool is not None else attempter.batch or 1
-    kept = Journal(environment, Passing(), "eval", attempter.named, batch=batch)
+    kept = Journal(attempter.environment, Passing(), "eval", attempter.named, batch=batch)
     how = Judged(kept, by_model=bool(judge))
     if against is None:
         verdict = scored(how, skill, tasks, draws, repeats=recipe.repeats, metric=metric, evidence=evidence)

@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from skillopt_core.gate.table import unit_of
-from skillopt_core.protocols import Environment
+from skillopt_core.protocols import Asked, Environment
+from skillopt_core.rollout import each, width_of
 from skillopt_core.types import Missing, Score, Skill, Task, Trajectory
 from skillopt_sleep.agents.native import Attempted
 from skillopt_sleep.checks.judge import RubricJudge
@@ -61,9 +62,16 @@ class Judged:
         return self._inner.deterministic and not self._by_model
 
     def attempt(self, tasks: Sequence[Task], skill: Skill, draws: Sequence[int]) -> Sequence[Trajectory | Missing]:
-        answers = self._inner.attempt(tasks, skill, draws)
+        return self.attempt_each([(task, skill, draw) for task, draw in zip(tasks, draws, strict=True)])
+
+    @property
+    def width(self) -> int:
+        return width_of(self._inner)
+
+    def attempt_each(self, asked: Sequence[Asked]) -> Sequence[Trajectory | Missing]:
+        answers = each(self._inner, asked)
         if self._by_model:
-            for task, draw, answer in zip(tasks, draws, answers, strict=True):
+            for (task, skill, draw), answer in zip(asked, answers, strict=True):
                 if isinstance(answer, Trajectory):
                     self._kept.setdefault((task.id, skill.digest, draw), (task, answer))
         return answers

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Literal
 
-from skillopt_core.protocols import Draws, Environment, Gate
+from skillopt_core.protocols import Asked, Draws, Environment, Gate
+from skillopt_core.rollout import each, width_of
 from skillopt_core.types import Missing, Skill, Task, Trajectory, Verdict
 
 Stage = Literal["rollout", "optimizer", "gate"]
@@ -64,6 +65,14 @@ class MeteredEnvironment:
     def attempt(self, tasks: Sequence[Task], skill: Skill, draws: Sequence[int]) -> Sequence[Trajectory | Missing]:
         with self._meter.during("rollout"):
             return self._inner.attempt(tasks, skill, draws)
+
+    @property
+    def width(self) -> int:
+        return width_of(self._inner)
+
+    def attempt_each(self, asked: Sequence[Asked]) -> Sequence[Trajectory | Missing]:
+        with self._meter.during("rollout"):
+            return each(self._inner, asked)
 
 
 class MeteredGate:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from skillopt_core.asking import Complete
-from skillopt_core.protocols import Environment, Exhausted
+from skillopt_core.protocols import Asked, Environment, Exhausted
+from skillopt_core.rollout import each, width_of
 from skillopt_core.types import Missing, Skill, Task, Trajectory
 from skillopt_sleep.train.lines import append_line, read_lines
 
@@ -58,15 +59,22 @@ class RememberedEnvironment:
     def deterministic(self) -> bool:
         return self._inner.deterministic
 
+    @property
+    def width(self) -> int:
+        return width_of(self._inner)
+
     def attempt(self, tasks: Sequence[Task], skill: Skill, draws: Sequence[int]) -> Sequence[Trajectory | Missing]:
+        return self.attempt_each([(task, skill, draw) for task, draw in zip(tasks, draws, strict=True)])
+
+    def attempt_each(self, asked: Sequence[Asked]) -> Sequence[Trajectory | Missing]:
         def ask(wanted: Sequence[int]) -> Sequence[Trajectory | Missing]:
             try:
-                return self._inner.attempt([tasks[i] for i in wanted], skill, [draws[i] for i in wanted])
+                return each(self._inner, [asked[i] for i in wanted])
             except Exhausted as out:
                 out.finished = ()  # a run goes on: its comparisons are finished, not judged by what there is
                 raise
 
-        return self._misses.through("attempt", len(tasks), ask)
+        return self._misses.through("attempt", len(asked), ask)
 
 
 def remembered(complete: Complete, misses: Misses) -> Complete:

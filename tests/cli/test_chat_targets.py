@@ -332,4 +332,4 @@ def test_pairs_that_were_finished_when_the_budget_ended_are_shown_as_what_they_a
     assert len(seen) == 60
     (row,) = done.document["rows"]
     assert (row["cut"], row["repeats"], row["n"], row["effect"]) == (True, 2, 12, 1)
-    assert "the budget ended the comparison: 24 of 36 pairs" in done.err
+    assert "the budget ended the comparison: 16 of 36 pairs" in done.err
