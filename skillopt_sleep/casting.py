@@ -128,6 +128,7 @@ def forecast(
     prompts: Sequence[str],
     *,
     edits: bool = False,
+    judgements: int = 0,
 ) -> Forecast:
     """What is planned with what an attempt, and with `edits` a question to who edits, is paid. Asks nobody."""
     return Forecast(
@@ -135,6 +136,7 @@ def forecast(
         _attempt(world, player, skill, prompts),
         _question(world) if edits else None,
         (player.batch or 1) if isinstance(player.environment, NativeAgent) else 1,
+        judgements,
     )
 
 
@@ -202,6 +204,11 @@ def editor(world: LocalWorld, recipe: Recipe) -> str:
 
 NO_JUDGES: Final = frozenset({RECORDED, SIMULATED, HANDOFF})
 """Backends that cannot judge: two have no model, and a person's own agent would be waited for in the middle of work."""
+
+
+def readings(tasks: Iterable[LoadedTask], recipe: Recipe) -> int:
+    """How often a judge is asked about one answer, at most."""
+    return recipe.judge_readings * max((len(task.rubrics) for task in tasks), default=0)
 
 
 def wants_judge(tasks: Iterable[LoadedTask]) -> bool:

@@ -25,6 +25,8 @@ READINGS: Final = 3
 """How often one answer is graded."""
 LONGEST: Final = 60_000
 """Characters of an answer that is judged: what is not seen whole is not judged."""
+BOTH_ORDERS: Final = 2
+"""How often two answers are compared."""
 BEST: Final = 10
 TOO_LONG: Final = Missing(f"an answer of more than {LONGEST:,} characters is not judged by a rubric")
 Better = Literal["first", "second", "neither"]

@@ -15,6 +15,7 @@ from skillopt_core.gate.modes import CUT
 from skillopt_core.protocols import Exhausted
 from skillopt_core.types import Outcome, Skill, Task
 from skillopt_sleep import casting
+from skillopt_sleep.checks.judge import BOTH_ORDERS
 from skillopt_sleep.cli.common import Call
 from skillopt_sleep.cli.making import configured, make_world, the_store
 from skillopt_sleep.cli.night import Shown
@@ -122,7 +123,7 @@ def score_skill(call: Call, chosen: Chosen, against: Path | None, models: Sequen
     rows: list[Row] = []
     problem: SleepError | None = None
     with _purse(call, chosen, config, recipe, loaded, players) as purse, call.view.progress("eval") as step:
-        costs = purse.costs(players, skill, every, recipe, texts=1 if other is None else 2)
+        costs = purse.costs(players, skill, every, recipe, texts=1 if other is None else 2, loaded=loaded)
         _say_costs(call, costs, purse.budget)
         for number, player in enumerate(players):
             step(f"{player.name}: {len(every)} tasks × {recipe.repeats}", number, len(players))
@@ -165,16 +166,18 @@ class _Purse:
         return None if self.world is None else self.world.budget(self.run)
 
     def costs(
-        self, players: Sequence[Attempter], skill: Skill, tasks: Sequence[Task], recipe: Recipe, *, texts: int
-    ) -> Forecast:
+        self, players: Sequence[Attempter], skill: Skill, tasks: Sequence[Task], recipe: Recipe, *,
+        texts: int, loaded: Sequence[LoadedTask],
+    ) -> Forecast:  # fmt: skip
         """What is planned, an attempt at the price of the first of who attempt."""
-        once = all(player.environment.deterministic for player in players)
+        once = all(player.environment.deterministic for player in players) and not self.judge
         attempts = of_eval(len(tasks), recipe.repeats, texts, len(players), deterministic=once)
-        prompts = [task.prompt for task in tasks]
-        return (
-            Forecast(attempts)
-            if self.world is None
-            else casting.forecast(self.world, attempts, players[0], skill, prompts)
+        if self.world is None:
+            return Forecast(attempts)
+        each, prompts = casting.readings(loaded, recipe), [task.prompt for task in tasks]
+        side_by_side = BOTH_ORDERS * attempts.all // 2 if each and texts > 1 else 0
+        return casting.forecast(
+            self.world, attempts, players[0], skill, prompts, judgements=attempts.all * each + side_by_side
         )
 
     def spent(self) -> Json | None:
@@ -206,12 +209,14 @@ def _purse(
 
 def _costs(world: LocalWorld, recipe: Recipe, skill: Skill, tasks: Tasks, player: Attempter) -> Forecast:
     """What a training is planned to take."""
-    given, once = tasks.task_set().disjoint(), player.environment.deterministic
+    given = tasks.task_set().disjoint()
+    once = player.environment.deterministic and not casting.wants_judge(tasks.all)
     attempts = of_training(
         planned(recipe, given, player.evidence, deterministic=once), given, recipe.repeats, deterministic=once
     )
     prompts = [task.prompt for task in (*given.train, *given.gate)]
-    return casting.forecast(world, attempts, player, skill, prompts, edits=True)
+    asked = attempts.all * casting.readings(tasks.all, recipe)
+    return casting.forecast(world, attempts, player, skill, prompts, edits=True, judgements=asked)
 
 
 def _say_costs(call: Call, costs: Forecast, budget: Budget | None, *, begun: bool = False, **beside: str) -> None:

@@ -56,13 +56,15 @@ class Attempts:
 class Forecast:
     """Attempts, and what an attempt and a question to who edits are paid with; None where they cost nothing.
 
-    `at_once` attempts are set aside together.
+    `at_once` attempts are set aside together. A judge is asked `judgements` times at most; an answer without a word is
+    not put to it, so that none of them is certain.
     """
 
     attempts: Attempts
     attempt: Ask | None = None
     question: Ask | None = None
     at_once: int = 1
+    judgements: int = 0
 
     def said(self, limits: Limits, spent: int) -> Iterator[str]:
         """What is planned and what the budget buys of it, a line each. `spent` tokens are gone already."""
@@ -71,6 +73,8 @@ class Forecast:
         before = f"baseline {count(planned.baseline, 'attempt')} at train tasks, then " if planned.train else ""
         audit = f", audit {count(planned.audit, 'attempt')}" if planned.audit else ""
         yield f"plan: {before}{compared}{audit}: at most {count(planned.all, 'attempt')}"
+        if self.judgements:
+            yield f"a judge is asked about what they say, {self.judgements:,} times at most"
         if self.attempt is None:
             yield "attempts cost nothing" + ("" if self.question else ", nor does who edits")
             return
@@ -99,6 +103,7 @@ class Forecast:
             "train": planned.train,
             "audit": planned.audit,
             "attempts": planned.all,
+            "judgements": self.judgements,
             "set_aside": attempt.first if attempt else 0,
             "least": {
                 "calls": self._calls(),

@@ -80,7 +80,7 @@ def test_two_skills_are_graded_compared_and_the_judge_is_held_against_the_rules(
     sides = row["preferred"]
     assert (sides["better"], sides["worse"], sides["neither"], sides["turned"]) == (12, 0, 0, 0)
     assert (sides["effect"], sides["with_rules"]) == (1.0, {"apart": 12, "sided": 12})
-    assert len(seen) == 24 * 3 + 12 * 2
+    assert len(seen) == 24 * 3 + 12 * 2 == done.document["plan"]["judgements"]
 
 
 def test_the_judge_is_told_nothing_of_the_skills_or_of_who_made_an_answer(
@@ -203,6 +203,8 @@ def test_a_noisy_judge_makes_a_deterministic_agent_noisy(command: Command, serve
     lines = [json.loads(line) for line in (Path(done.document["run"]) / "training_log.jsonl").read_text().splitlines()]
     (step,) = [line for line in lines if line["kind"] == "step"]
     assert step["evidence"]["pairs"] == 7 * 3
+    plan = done.document["plan"]
+    assert (plan["comparison"], plan["judgements"]) == (2 * 7 * 3, 3 * plan["attempts"])
 
 
 def test_a_budget_that_is_out_ends_the_judging(command: Command, server: HTTPServer, bench: Path) -> None:
