@@ -77,10 +77,10 @@ class Judged:
         return answers
 
     def agreement(self) -> Agreement:
-        """Of the judge with the rules, over all attempts so far."""
+        """Of the judge with the rules, over all attempts so far; of a unit the one with the first draw comes first."""
         counts: dict[tuple[bool, bool], int] = {}
         first: dict[str, bool] = {}
-        for task, attempt in self._kept.values():
+        for task, attempt in map(self._kept.__getitem__, sorted(self._kept, key=_by_draw)):
             said = attempt.score.objectives
             if RUBRIC in said and RULES in said:
                 rubric, rules = said[RUBRIC] == 1, said[RULES] == 1
@@ -98,3 +98,9 @@ class Judged:
             for (name, digest, draw), (task, attempt) in self._kept.items()
             if digest == before.digest and (other := (name, after.digest, draw)) in self._kept
         ]
+
+
+def _by_draw(key: tuple[str, str, int]) -> tuple[int, str, str]:
+    """An order that does not depend on which attempt was done first."""
+    task, skill, draw = key
+    return draw, skill, task
