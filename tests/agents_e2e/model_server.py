@@ -5,10 +5,10 @@
 SCRIPT is a JSON object: for each phrase the steps of a task, one for each request of it. The task at hand is the one
 whose phrase stands in the last user text that has any; its step is the number of tool results since. A step is
 `{"text": WORDS}`, `{"shell": COMMAND}` (the agent's own shell tool, whatever its name), `{"tool": NAME, "arguments":
-{…}}`, or `{"if": TEXT, "then": STEP, "else": STEP}`, for a model that does something once it was shown a text; the last
-one repeats. `SPAWNED` in a step's arguments becomes the id of the sub-agent that was started last, `TAKEN` in its
-words what the group of its pattern `taken` found last in the request. A request without a phrase or without tools (a
-title, a probe) gets the text "ok".
+{…}}`, `{"status": NUMBER}` (the request is refused with it), or `{"if": TEXT, "then": STEP, "else": STEP}`, for a model
+that does something once it was shown a text; the last one repeats. `SPAWNED` in a step's arguments becomes the id of
+the sub-agent that was started last, `TAKEN` in its words what the group of its pattern `taken` found last in the
+request. A request without a phrase or without tools (a title, a probe) gets the text "ok".
 
 Each answer's tokens are unlike any other's. LOG gets a line for each request: what was asked, and what it was given.
 It ends when its standard input does. It is the first process of its namespace, and so also waits for processes that
@@ -43,6 +43,8 @@ SHELLS = {
     "bash": lambda command: {"command": command, "description": "Runs a command"},
 }
 
+REFUSED = {"type": "error", "error": {"type": "refused", "code": "refused", "message": "The model says no."}}
+
 Json = dict[str, Any]
 
 
@@ -61,6 +63,7 @@ class Answer:
     call: tuple[str, Json] | None
     tokens: Tokens
     model: str
+    status: int = 200
 
 
 def texts_of(content: Any) -> Iterator[str]:
@@ -135,7 +138,7 @@ class Script:
         tokens = Tokens(input=1000 + serial, output=100 + serial, cached=10 + serial)
         model = str(body.get("model"))
         seen = {"task": task if steps else "", "step": number, "tools": tools, "tokens": vars(tokens), "model": model}
-        return seen, Answer(words, call, tokens, model)
+        return seen, Answer(words, call, tokens, model, step.get("status", 200))
 
 
 def tool_names(tools: Any) -> Iterator[str]:
@@ -267,8 +270,10 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, *_: Any) -> None:
         """Nothing: the log of requests says it."""
 
-    def reply(self, body: bytes, kind: str = "application/json") -> None:
-        self.send_response(200)
+    def reply(self, body: bytes, kind: str = "application/json", status: int = 200) -> None:
+        self.send_response(status)
+        if status == 429:
+            self.send_header("retry-after", "1")
         self.send_header("content-type", kind)
         self.send_header("content-length", str(len(body)))
         self.end_headers()
@@ -289,6 +294,9 @@ class Handler(BaseHTTPRequestHandler):
         seen, answer = self.server.script.answer(body)
         time.sleep(THINKS)
         self.server.note({"path": self.path, **seen, "body": body})
+        if answer.status != 200:
+            self.reply(json.dumps(REFUSED).encode(), status=answer.status)
+            return
         streamed = bool(body.get("stream"))
         self.reply(written(self.path, streamed, answer), "text/event-stream" if streamed else "application/json")
 

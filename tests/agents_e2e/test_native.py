@@ -255,12 +255,16 @@ def test_a_text_without_the_rule_is_seen_to_be_worse(agents_under_test: Path, tm
     assert (row["target"], row["before"], row["after"], row["coverage"]) == ("copilot", 1.0, 0.0, 1.0)
 
 
-def test_a_real_agent_that_hangs_is_dead_after_its_deadline(agents_under_test: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
+def test_a_real_agent_that_hangs_is_dead_after_its_deadline(
+    agent: Driven, agents_under_test: Path, tmp_path: Path
+) -> None:
     hang: Steps = [{"shell": HANGS}]
     words = ["eval", "--skill", "plain.md", "--repeats", "1"]
-    config = "[agents]\ntimeout_minutes = 0.08\n"
-    said = product(ClaudeCode(), tmp_path, agents_under_test, hang, words, 1, config)
+    config = "[agents]\ntimeout_minutes = 0.15\n"
+    said = product(agent, tmp_path, agents_under_test, hang, words, 1, config)
     assert sleeping() == 0
+    assert said.tokens, "the model was asked, and told it to run what hangs"
     assert said.code == 3, "missing data, no score"
 
 

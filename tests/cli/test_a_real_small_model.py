@@ -18,7 +18,7 @@ import pytest
 
 from skillopt_sleep.critics.grammar import parse
 from skillopt_sleep.domain.sentences import Said
-from tests.cli.conftest import Command
+from tests.cli.conftest import Command, Result
 
 CHECKOUT = Path(__file__).parent.parent.parent
 BUDGET = 40_000
@@ -52,6 +52,21 @@ def test_a_night_with_a_weak_model_ends_well(
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         result = command("run", "--json", "--backend", "openai", "--optimizer-model", "small",
                          "--budget-tokens", str(BUDGET))  # fmt: skip
+    ended_well(result, before, surroundings)
+
+
+def test_a_night_with_a_weak_model_in_the_process_ends_well(command: Command, surroundings: Path) -> None:
+    pytest.importorskip("xllamacpp", reason="xllamacpp is not installed (the extra `local`)")
+    before = command("run", "--json")
+    assert before.code == 0
+    result = command("run", "--json", "--backend", "local", "--optimizer-model", os.environ["SKILLOPT_MODEL"],
+                     "--budget-tokens", str(BUDGET))  # fmt: skip
+    ended_well(result, before, surroundings)
+    assert result.document["models"][0]["backend"] == "local"
+
+
+def ended_well(result: Result, before: Result, surroundings: Path) -> None:
+    """A night that asked, stayed within its budget, lost nothing, and let through no rule that nobody meant."""
     assert result.code in {0, 3}, result.err
     document = result.document
     (use,) = document["models"]
