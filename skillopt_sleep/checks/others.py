@@ -9,10 +9,12 @@ from dataclasses import replace
 from importlib.metadata import EntryPoint
 from typing import Final, TypeVar
 
+from skillopt_core.protocols import Exhausted
 from skillopt_core.types import Missing
 from skillopt_sleep.checks.kinds import BUILT_IN
 from skillopt_sleep.checks.model import BadArgument, Kind, Rule
 from skillopt_sleep.domain.answers import Answer
+from skillopt_sleep.errors import ModelError
 from skillopt_sleep.plugins import CHECKS, NotFit, Plugins, plugins
 
 NAME: Final = re.compile(r"[a-z][a-z0-9_.-]{0,60}")
@@ -73,6 +75,8 @@ def _telling(name: str, failure: Callable[[Answer], object]) -> Callable[[Answer
 def _called(name: str, function: Callable[[Answer], T], answer: Answer) -> T | Missing:
     try:
         return function(answer)
+    except (Exhausted, ModelError):  # of a judge that it asked: the work ends, or goes on with what is left
+        raise
     except Exception as error:  # code of others: an error of it is no score
         log.warning("A check of a plugin failed", exc_info=True, extra={"action": "check_failed", "check": name})
         return Missing(f"the check {name} failed ({type(error).__name__})")

@@ -7,8 +7,10 @@ import math
 from collections.abc import Callable, Iterable
 from importlib.metadata import EntryPoint
 
+from skillopt_core.protocols import Exhausted
 from skillopt_core.types import Missing, Score
 from skillopt_sleep.domain.answers import Answer
+from skillopt_sleep.errors import ModelError
 from skillopt_sleep.plugins import SCORERS, NotFit, Plugins, plugins
 
 Scorer = Callable[[Answer, object], Score | Missing]
@@ -33,6 +35,8 @@ def as_scorer(name: str, loaded: object) -> Scorer:
     def score(answer: Answer, argument: object) -> Score | Missing:
         try:
             said = loaded(answer, argument)
+        except (Exhausted, ModelError):  # of a judge that it asked
+            raise
         except Exception as error:  # code of others: an error of it is no score
             log.warning("A scorer failed", exc_info=True, extra={"action": "scorer_failed", "scorer": name})
             return Missing(f"the scorer {name} failed ({type(error).__name__})")

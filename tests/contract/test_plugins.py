@@ -22,7 +22,7 @@ from skillopt_sleep import plugins as groups
 from skillopt_sleep.agents.answering import AnsweringAgent
 from skillopt_sleep.agents.others import AgentPlugin, further_agents
 from skillopt_sleep.casting import attempter, judges
-from skillopt_sleep.checks import BUILT_IN, Answer, Check, Need, compiled, further_kinds, scorers
+from skillopt_sleep.checks import BUILT_IN, Answer, Check, Need, Rule, compiled, further_kinds, scorers
 from skillopt_sleep.config import Config
 from skillopt_sleep.errors import ConfigError, UsageError
 from skillopt_sleep.models.base import CallFailed, Completer
@@ -211,9 +211,30 @@ def test_a_plugin_that_ends_the_program_ends_nothing(tmp_path: Path, monkeypatch
     assert [bad.why for bad in found.bad] == ["SystemExit: ?[31mbye"]
 
 
+def test_the_end_of_a_budget_goes_through_a_plugin_that_asked_a_judge() -> None:
+    from skillopt_core.protocols import Exhausted
+    from skillopt_sleep.checks import Kind as CheckKind
+    from skillopt_sleep.checks.others import as_kind
+    from skillopt_sleep.checks.scorers import as_scorer
+
+    def out(rubric: str) -> float:
+        raise Exhausted("the budget is out")
+
+    def asks(answer: Answer, *_: object) -> bool | Missing:
+        grade = Missing("nobody judges") if answer.grade is None else answer.grade("It is short.")
+        return grade if isinstance(grade, Missing) else grade > 0
+
+    kind = CheckKind("asks", "", "", None, lambda _: Rule(asks, lambda _: "", by_model=True))
+    checks = compiled([Check("asks")], {"asks": as_kind("asks", kind)})
+    assert checks.score(Answer("x")) == Missing("nobody judges")
+    with pytest.raises(Exhausted):
+        checks.score(Answer("x", grade=out))
+    with pytest.raises(Exhausted):
+        as_scorer("asks", asks)(Answer("x", grade=out), None)
+
+
 def test_what_a_plugin_raises_later_is_missing_and_never_a_score() -> None:
     from skillopt_sleep.checks import Kind as CheckKind
-    from skillopt_sleep.checks import Rule
     from skillopt_sleep.checks.others import as_kind
     from skillopt_sleep.checks.scorers import as_scorer
 
