@@ -64,19 +64,24 @@ class RubricJudge:
         self._readings = readings
 
     def grade(self, task: str, rubric: str, answer: str) -> float | Missing:
-        """The median of all readings, in [0, 1]. `Missing` where no more than half of them gave a grade.
+        """The median of all readings."""
+        grades = self.grades(task, rubric, answer)
+        return grades if isinstance(grades, Missing) else median(grades)
+
+    def grades(self, task: str, rubric: str, answer: str) -> Sequence[float] | Missing:
+        """What each reading gave, in [0, 1]. `Missing` where no more than half of them gave a grade.
 
         An answer without a word is worth nothing by any rubric, and nobody is asked.
         """
         if not answer.strip():
-            return 0.0
+            return (0.0,)
         if len(answer) > LONGEST:
             return TOO_LONG
         blocks = {"task": fenced("task", task), "rubric": fenced("rubric", rubric), "answer": fenced("answer", answer)}
         numbers = [{"reading": str(n + 1), "readings": str(self._readings)} for n in range(self._readings)]
         said = self._asked("grade", [blocks | number for number in numbers], "grade", range(BEST + 1), _grade)
         grades = [one for one in said if not isinstance(one, Missing)]
-        return median(grades) if len(grades) * 2 > self._readings else _first_missing(said)
+        return grades if len(grades) * 2 > self._readings else _first_missing(said)
 
     def compare(self, questions: Sequence[Question]) -> list[Preference | Missing]:
         """Which answer of each question is better, asked in both orders; where these disagree, neither is.

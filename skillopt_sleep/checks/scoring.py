@@ -16,6 +16,8 @@ from skillopt_sleep.domain.answers import Answer, Need
 RUBRIC: Final = "rubric"
 RULES: Final = "rules"
 """Objectives of an attempt that a model judged: whether all rubrics passed, and whether all other checks did."""
+APART: Final = "apart"
+"""How far its readings of one answer lie apart at most, in [0, 1]; of an answer that was put to it."""
 _LACKING: Final[Mapping[Need, tuple[str, str]]] = {
     Need.TOOLS: ("the agent has no tools, or its calls are not recorded", "Leave the task out, or take another agent"),
     Need.FILES: (

@@ -85,7 +85,7 @@ def train(
         memory=memory, screen=cast.screen, observer=told, draws=draws, updater=UPDATERS[recipe.update_mode],
     )  # fmt: skip
     audit = None if evolution.stopped == "budget" else _audited(evolution, environment, tasks, recipe, cast, draws)
-    judge = Judge(cast.judge, recipe.judge_readings, judged.agreement()) if cast.judge else None
+    judge = judged.judge(cast.judge, recipe.judge_readings) if cast.judge else None
     done = Training(evolution, plan, tasks, audit, told.signals(evolution), cast.budget.as_json(), judge)
     if evolution.stopped != "budget" and (audit is not None or not tasks.audit):
         folder.note(end_line(evolution, audit, done.signals, done.budget))

@@ -62,11 +62,15 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Who judged by rubrics, how often each answer, and how far it agreed with rules."""
+    """Who judged by rubrics, how often each answer, and how far it agreed with rules and with itself.
+
+    `apart`: how far its readings of one answer lay apart, in [0, 1], on the average over attempts.
+    """
 
     model: str
     readings: int
     agreement: Agreement
+    apart: float | None = None
 
     def as_json(self) -> dict[str, object]:
         """Counts of attempts, share and interval over units, kappa over attempts."""
@@ -74,6 +78,7 @@ class Judge:
         return {
             "model": self.model,
             "readings": self.readings,
+            "apart": None if self.apart is None else round(self.apart, 4),
             "agreement": {
                 "attempts": found.attempts,
                 "both_pass": found.both,
@@ -92,13 +97,15 @@ class Judge:
     def said(self) -> str:
         """The same for a person, in a sentence; it says so where the judge is no more than an opinion."""
         found = self.agreement
+        itself = "" if self.apart is None else f"; its readings of one answer lie {self.apart:.2f} apart"
         if found.interval is None:
-            return f"the judge {self.model} is not held against rules: no task has a rubric and rule checks; {_OPINION}"
+            why = "no task has a rubric and rule checks"
+            return f"the judge {self.model} is not held against rules: {why}; {_OPINION}{itself}"
         low, high = found.interval
         kappa = "" if found.kappa is None else f", kappa {found.kappa:.2f} over {found.attempts} attempts"
         return (
             f"the judge {self.model} agrees with the rule checks on {found.agreed} of {found.units} tasks "
-            f"(95% {low:.2f} to {high:.2f}{kappa}){_CAVEAT[found.trust]}"
+            f"(95% {low:.2f} to {high:.2f}{kappa}){_CAVEAT[found.trust]}{itself}"
         )
 
 

@@ -58,4 +58,4 @@ def evaluate(
         return Row(attempter.name, verdict)
     seat = attempter.judging.judge
     sides = preferred(seat, how.pairs(against, skill)) if seat is not None and against is not None else None
-    return Row(attempter.name, verdict, Judge(judge, recipe.judge_readings, how.agreement()), sides)
+    return Row(attempter.name, verdict, how.judge(judge, recipe.judge_readings), sides)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from statistics import median
 
 from skillopt_core.gate.table import unit_of
 from skillopt_core.protocols import Asked, Environment
@@ -13,10 +14,10 @@ from skillopt_core.rollout import each, width_of
 from skillopt_core.types import Missing, Score, Skill, Task, Trajectory
 from skillopt_sleep.agents.native import Attempted
 from skillopt_sleep.checks.judge import RubricJudge
-from skillopt_sleep.checks.scoring import RUBRIC, RULES
+from skillopt_sleep.checks.scoring import APART, RUBRIC, RULES
 from skillopt_sleep.domain.answers import Answer
 from skillopt_sleep.replay.native import Runs
-from skillopt_sleep.train.agreement import Agreement
+from skillopt_sleep.train.agreement import Agreement, Judge
 from skillopt_sleep.train.rows import LoadedTask
 
 
@@ -36,17 +37,28 @@ class Judging:
             raise TypeError(f"{task.id} was not loaded from a task file")
         if self.runs is not None and isinstance(answer, Attempted):
             answer = replace(answer, run=partial(_run, self.runs, answer.folder))
-        if self.judge is not None:
-            answer = replace(answer, grade=partial(_graded, self.judge, task.prompt, answer.text))
-        return task.payload.score(answer)
+        if self.judge is None:
+            return task.payload.score(answer)
+        apart: list[float] = []
+        answer = replace(answer, grade=partial(_graded, self.judge, task.prompt, answer.text, apart))
+        score = task.payload.score(answer)
+        if isinstance(score, Missing) or not apart:
+            return score
+        return replace(score, objectives={**score.objectives, APART: max(apart)})
 
 
 def _run(runs: Runs, folder: Path, argv: Sequence[str], seconds: float) -> int | Missing:
     return runs(argv, folder, seconds)
 
 
-def _graded(judge: RubricJudge, prompt: str, text: str, rubric: str) -> float | Missing:
-    return judge.grade(prompt, rubric, text)
+def _graded(judge: RubricJudge, prompt: str, text: str, apart: list[float], rubric: str) -> float | Missing:
+    """The median, with how far the readings lie `apart` noted where there are several."""
+    grades = judge.grades(prompt, rubric, text)
+    if isinstance(grades, Missing):
+        return grades
+    if len(grades) > 1:
+        apart.append(max(grades) - min(grades))
+    return median(grades)
 
 
 class Judged:
@@ -90,6 +102,15 @@ class Judged:
             counts.get((True, True), 0), counts.get((True, False), 0), counts.get((False, True), 0),
             counts.get((False, False), 0), len(first), sum(first.values()),
         )  # fmt: skip
+
+    def apart(self) -> float | None:
+        """How far readings of one answer lie apart, on the average over attempts; None where none was read twice."""
+        found = [one.score.objectives[APART] for _, one in self._kept.values() if APART in one.score.objectives]
+        return sum(found) / len(found) if found else None
+
+    def judge(self, model: str, readings: int) -> Judge:
+        """What there is to say of the judge."""
+        return Judge(model, readings, self.agreement(), self.apart())
 
     def pairs(self, before: Skill, after: Skill) -> Sequence[tuple[Task, Trajectory, Trajectory]]:
         """Attempts at one task with one draw under both texts."""

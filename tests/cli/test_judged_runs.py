@@ -72,7 +72,7 @@ def test_two_skills_are_graded_compared_and_the_judge_is_held_against_the_rules(
     assert done.code == 0, done.err
     (row,) = done.document["rows"]
     assert (row["before"], row["after"], row["n"]) == (0, 1, 12)
-    assert (row["judge"]["model"], row["judge"]["readings"]) == ("scripted", 3)
+    assert (row["judge"]["model"], row["judge"]["readings"], row["judge"]["apart"]) == ("scripted", 3, 0)
     found = row["judge"]["agreement"]
     assert (found["attempts"], found["both_pass"], found["neither"], found["tasks"]) == (24, 12, 12, 12)
     assert (found["share"], found["kappa"], found["trust"]) == (1.0, 1.0, "fair")
@@ -187,6 +187,23 @@ def test_a_run_is_judged_and_goes_on_without_asking_twice(command: Command, serv
     assert len(seen) == asked
     assert again.document["judge"] == first.document["judge"]
     assert again.document["steps"] == first.document["steps"]
+
+
+def test_a_judge_that_does_not_agree_with_itself_shows(command: Command, server: HTTPServer, bench: Path) -> None:
+    """Of three readings one is far off: the median stands, and how far they lie apart is said."""
+
+    def wavers(request: Request) -> Response:
+        harsh = "Reading 2 of 3" in prompt_of(request)
+        return judging(lambda answer: 0 if harsh else good(answer))(request)
+
+    serve(server, wavers)
+    done = trained(command, bench)
+    assert (done.document["steps"][0]["before"], done.document["steps"][0]["after"]) == (0, 1)
+    apart = done.document["judge"]["apart"]
+    assert 0.1 < apart < 0.9
+    again = trained(command, bench)
+    assert again.document["judge"]["apart"] == apart, "it is kept with the attempts"
+    assert f"lie {apart:.2f} apart" in (Path(done.document["run"]) / "report.html").read_text()
 
 
 def test_another_judge_is_another_run(command: Command, server: HTTPServer, bench: Path) -> None:
