@@ -161,8 +161,11 @@ def _question(world: LocalWorld) -> Ask | None:
 
 
 def _lay_out(task: Task, folder: Path) -> None:
-    commit = task.payload.commit if isinstance(task.payload, LoadedTask) else ""
-    lay_out(Start(_at_hand() if commit else None, commit, _start(task)), folder, search_path())
+    loaded = task.payload
+    if isinstance(loaded, LoadedTask) and loaded.commit:
+        lay_out(Start(loaded.repository or _at_hand(), loaded.commit, loaded.files), folder, search_path())
+    else:
+        lay_out(Start(files=_start(task)), folder, search_path())
 
 
 def _at_hand() -> Path:
@@ -280,8 +283,11 @@ def judges(players: Iterable[Attempter] = (), config: Config | None = None) -> t
     if config is not None and (config.models.judge_backend or config.models.judge):
         offered |= {Need.JUDGE}
     remedy = next((player.remedy for player in known if player.remedy), "")
-    here = partial(has_commit, _at_hand(), path=search_path())
-    return Judges({**BUILT_IN, **kinds.found}, found.found, offered, here, remedy), said
+
+    def there(repository: Path | None, commit: str) -> bool:
+        return has_commit(repository or _at_hand(), commit, search_path())
+
+    return Judges({**BUILT_IN, **kinds.found}, found.found, offered, there, remedy), said
 
 
 def _edits_simulated(config: Config) -> bool:

@@ -34,9 +34,10 @@ from skillopt_sleep.log import one_line
 from skillopt_sleep.mine.attempted import came_back, cannot_show
 from skillopt_sleep.night.plan import MEMORY_BLOCK
 from skillopt_sleep.paths import person
-from skillopt_sleep.replay.native import Judges, Judging, Replayed, Starts, kept_of
+from skillopt_sleep.replay.native import Begin, Judges, Judging, Replayed, kept_of
 from skillopt_sleep.replay.noted import Noted
-from skillopt_sleep.replay.workspace import has_commit, lay_out
+from skillopt_sleep.replay.starts import GitStarts
+from skillopt_sleep.replay.workspace import lay_out
 from skillopt_sleep.review.blocks import remove
 from skillopt_sleep.sandbox.status import SECONDS, exit_status
 from skillopt_sleep.store.asked import attempted
@@ -183,9 +184,9 @@ class Natively:
         return Judging(Judges(self._finds, cannot_show, checking, self._passes_at_first, kinds, offered))
 
     @cached_property
-    def starts(self) -> Starts:
+    def begin(self) -> Begin:
         """What tasks start from."""
-        return Starts(Path(self.project), _in_repository)
+        return Begin(Path(self.project), GitStarts(self.project, search_path()))
 
     @property
     def deterministic(self) -> bool:
@@ -226,17 +227,17 @@ class Natively:
 
     def has_start(self, kept: KeptTask) -> bool:
         """Whether the task starts from the project as it was: else from an empty folder."""
-        return self.starts.of(kept).repository is not None
+        return self.begin.of(kept).repository is not None
 
     def player(self, *, memory: bool = False) -> Native:
         """The agent, for texts that are skills or stand in a memory file."""
         clear = _forgetful if memory else _as_it_is
 
-        def begin(task: Task, folder: Path) -> None:
-            lay_out(self.starts.of(kept_of(task)), folder, search_path())
+        def lay(task: Task, folder: Path) -> None:
+            lay_out(self.begin.of(kept_of(task)), folder, search_path())
             clear(folder)
 
-        return native(self.config, self.backend, self.judging.score, begin, memory=memory, purse=self.purse)
+        return native(self.config, self.backend, self.judging.score, lay, memory=memory, purse=self.purse)
 
     def named(self) -> Mapping[str, str]:
         """Who attempts. Raises `ConfigError` where it is not there."""
@@ -263,7 +264,7 @@ class Natively:
             place = Path(folder) / "work"
             place.mkdir()
             try:
-                lay_out(self.starts.of(kept), place, search_path())
+                lay_out(self.begin.of(kept), place, search_path())
             except OSError:
                 return Missing("what it starts from cannot be had")
             status = runs(self.config, command.split(), place)
@@ -276,11 +277,6 @@ def runs(config: Config, argv: Sequence[str], folder: Path, seconds: float = SEC
     if walls is None:
         return Missing("no sandbox works here")
     return exit_status(walls.run, argv, folder, environ=os.environ, seconds=seconds)
-
-
-@cache
-def _in_repository(repository: Path, commit: str) -> bool:
-    return has_commit(repository, commit, search_path())
 
 
 def _as_it_is(folder: Path) -> None:

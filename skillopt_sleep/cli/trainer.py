@@ -301,6 +301,7 @@ def _digest(part: Sequence[LoadedTask], tasks: Tasks) -> str:
             [[check.kind, check.argument, check.weight] for check in task.checks],
             [task.scorer, task.argument],
             [[path, hashlib.sha256(content).hexdigest()] for path, content in sorted(task.files.items())],
+            task.commit,
         ]
         for task in part
     ]

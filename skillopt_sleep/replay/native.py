@@ -18,6 +18,7 @@ from skillopt_core.types import Missing, Score, Skill, Task, Trajectory
 from skillopt_sleep.agents.native import SIGNED_OUT, Attempted
 from skillopt_sleep.checks import BUILT_IN, BadArgument, Check, Kind, Need, compiled, lacking
 from skillopt_sleep.checks.kept import kept_check
+from skillopt_sleep.domain.starts import Starts
 from skillopt_sleep.domain.tasks import FREE_OF, SUCCEEDS, KeptTask, TaskCheck
 from skillopt_sleep.errors import NotSignedIn
 from skillopt_sleep.replay.workspace import Start
@@ -168,16 +169,20 @@ def kept_of(task: Task) -> KeptTask:
 
 
 @dataclass(frozen=True, slots=True)
-class Starts:
-    """What mined tasks start from: the project's repository at the recorded commit where both are here, else nothing.
+class Begin:
+    """What mined tasks start from: the project's repository at a commit, where both are on this machine, else nothing.
 
-    `there` says whether a commit is in a repository.
+    The commit is the one that the agent recorded. Where it records none, a task of the miner's starts from the one on
+    which the project stood then, as far as git's own log of it goes back; one that a model wrote from an empty folder,
+    as it was written for that.
     """
 
     project: Path
-    there: Callable[[Path, str], bool]
+    starts: Starts
 
     def of(self, kept: KeptTask) -> Start:
         """An empty folder where the commit is not known, or not here."""
-        known = bool(kept.commit) and self.there(self.project, kept.commit)
-        return Start(self.project, kept.commit) if known else Start()
+        if not kept.commit and not any(check.kind == FREE_OF for check in kept.checks):
+            return Start()
+        found = self.starts.at(kept.commit, kept.began_ms)
+        return Start(self.project, found.commit) if found is not None and found.commit else Start()

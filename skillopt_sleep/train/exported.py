@@ -38,6 +38,7 @@ def read_row(row: Mapping[str, object], longest: int, kinds: Mapping[str, Kind] 
         tuple(_read(number, one, kinds) for number, one in enumerate(found)),
         group=next((str(row[key]) for key in ("group", "session") if isinstance(row.get(key), str)), ""),
         commit=str(start.get("commit") or "") if isinstance(start, dict) else "",
+        spelled=lambda key: "start.commit" if key == "commit" else key,
     )
 
 

@@ -1,8 +1,9 @@
 """Tasks of one's own: a file of JSON lines, or a folder of such files, to tasks that can be attempted and judged.
 
 One line is one task: `{"id", "prompt", "checks": [{"kind", "argument", "weight"?}]}`, or `scorer` and `argument` in the
-place of `checks`; optional are `split`, `group`, `files` and `meta` (docs/tasks.md). Lines of the public benchmark
-(gbrain.py) are read as well. Every bad line is named; with one bad line nothing is loaded.
+place of `checks`; optional are `split`, `group`, `files`, `repository` with `commit`, and `meta` (docs/tasks.md). Lines
+of the public benchmark (gbrain.py) and of our own export are read as well. Every bad line is named; with one bad line
+nothing is loaded.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from skillopt_sleep.train import exported, gbrain
 from skillopt_sleep.train.folders import files_of, starting_files
 from skillopt_sleep.train.rows import BadRow, BadTasks, LoadedTask, Row, at_line, known_keys, text_of
 
-KEYS: Final = frozenset({"id", "prompt", "checks", "scorer", "argument", "split", "group", "files", "meta"})
+KEYS: Final = frozenset(
+    {"id", "prompt", "checks", "scorer", "argument", "split", "group", "files", "repository", "commit", "meta"}
+)
 _FIELD: Final[Mapping[Split, str]] = {
     "train": "train",
     "gate": "gate val valid validation dev",
@@ -52,13 +55,14 @@ _SAID: Final = {
 class Judges:
     """How tasks can be judged: kinds of check and scorers that there are, and what the agent in question offers.
 
-    `remedy` is what to do about a check that asks for more, "" for what helps everywhere.
+    `has_commit` says whether a commit can be had of a repository, None being the project at hand. `remedy` is what to
+    do about a check that asks for more, "" for what helps everywhere.
     """
 
     kinds: Mapping[str, Kind] = field(default_factory=lambda: BUILT_IN)
     scorers: Mapping[str, Scorer] = field(default_factory=dict)
     offered: frozenset[Need] = frozenset({Need.TOOLS, Need.FILES})
-    has_commit: Callable[[str], bool] = lambda _: False
+    has_commit: Callable[[Path | None, str], bool] = lambda repository, commit: False
     remedy: str = ""
 
 
@@ -159,13 +163,27 @@ def _task(line: bytes, split: Split | None, folder: Path, judges: Judges) -> Loa
     row = _row(_object(line), judges)
     if row is None:
         return None
-    if row.commit and not judges.has_commit(row.commit):
-        right = "Run it in the project's folder, with an agent that works in one"
-        raise BadRow("start.commit", "the project at hand has no such commit", right)
     if split and row.split and row.split != split:
         raise BadRow("split", f"it is {row.split}, and the file stands for {split}", "Let the two agree")
     task = _scored(row, judges) if row.scorer else _checked(row, judges)
-    return replace(task, split=row.split or split, files=starting_files(row.files, folder), commit=row.commit)
+    repository = (folder / Path(row.repository).expanduser()).resolve() if row.repository else None
+    if row.commit:
+        _must_have(row, repository, judges)
+    return replace(
+        task,
+        split=row.split or split,
+        files=starting_files(row.files, folder),
+        repository=repository,
+        commit=row.commit,
+    )
+
+
+def _must_have(row: Row, repository: Path | None, judges: Judges) -> None:
+    """`BadRow` where the commit is not there."""
+    if not judges.has_commit(repository, row.commit):
+        whose = "the repository" if repository else "the project at hand"
+        right = "Name the full id of a commit that is on this machine" + ("" if repository else ", in its folder")
+        raise BadRow(row.spelled("commit"), f"{whose} has no such commit", right)
 
 
 def _object(line: bytes) -> dict[str, Any]:
@@ -224,8 +242,19 @@ def _row(row: dict[str, Any], judges: Judges) -> Row | None:
             split=_split(row["split"]) if "split" in row else None,
             group=text_of(row, "group", "It names tasks that are not independent", 200) if "group" in row else "",
             files=row.get("files"),
+            repository=text_of(row, "repository", "It is a path on this machine", 4096) if "repository" in row else "",
+            commit=_commit(row),
         )
     )
+
+
+def _commit(row: Mapping[str, object]) -> str:
+    """The full id of the commit that the task starts from, "" where it starts from none."""
+    if "commit" in row:
+        return text_of(row, "commit", "It is the full id of a commit", 64)
+    if "repository" in row:
+        raise BadRow("commit", "the key is missing", "Name the full id of the commit that the task starts from")
+    return ""
 
 
 def _named(row: Row) -> Row:

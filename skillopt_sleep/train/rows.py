@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from skillopt_core.types import Missing, Score, Task
 from skillopt_sleep.checks import Check
@@ -24,10 +25,10 @@ class LoadedTask:
     """A task as it stands in a file, ready to be attempted and judged.
 
     `split` is None where the file leaves it to us. `group` names tasks that are not independent ("" where the file says
-    nothing). `files` is the starting state: contents by relative path with `/`, laid over the `commit` of the project
-    at hand where the line names one. A task is judged by `checks`, or by `scorer` (the name of an entry point) with
-    `argument`. `where` is file and line. `secrets` are texts that no edit may quote. `flags` says what is weak about
-    its checks, `needs` what they ask for beside words.
+    nothing). `files` is the starting state: contents by relative path with `/`, laid over the `commit` of the
+    `repository` (None: of the project at hand) where the line names one. A task is judged by `checks`, or by `scorer`
+    (the name of an entry point) with `argument`. `where` is file and line. `secrets` are texts that no edit may quote.
+    `flags` says what is weak about its checks, `needs` what they ask for beside words.
     """
 
     id: str
@@ -39,6 +40,7 @@ class LoadedTask:
     split: Split | None = None
     group: str = ""
     files: Mapping[str, bytes] = field(default_factory=dict)
+    repository: Path | None = None
     commit: str = ""
     where: str = ""
     secrets: tuple[str, ...] = field(default=(), repr=False)
@@ -64,7 +66,7 @@ class Row:
     """What a line says, whichever dialect it says it in, before its checks are read.
 
     `spelled` turns a key of our own dialect, such as `checks[0].kind`, into the line's, for errors. `files` is the
-    value of that key as it stands, `commit` the one of the project at hand that the task starts from.
+    value of that key as it stands; the task starts from `commit`, of `repository` or ("") of the project at hand.
     """
 
     id: str
@@ -75,6 +77,7 @@ class Row:
     split: Split | None = None
     group: str = ""
     files: object = None
+    repository: str = ""
     commit: str = ""
     spelled: Callable[[str], str] = str
 

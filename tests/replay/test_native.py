@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -232,3 +233,15 @@ def test_an_attempt_that_leaves_no_friction_of_that_name_is_free_of_it(found: Mi
     assert came_back("fact:path:config/app.yml", other.stored(), found.history, PROJECT) is False
     same = Session("same", 9).prompt("Read it").bash("cat config/app.yml", NOT_THERE, 1)
     assert came_back("fact:path:config/app.yml", same.stored(), found.history, PROJECT) is True
+
+
+def test_a_session_that_recorded_no_commit_starts_from_where_the_project_stood_then(
+    store: Store, found: Mined, tmp_path: Path
+) -> None:
+    repository(tmp_path / "app", {"config/app.yaml": "port: 80\n"})
+    player = natively(store, found, tmp_path, LOOKS, str(tmp_path / "app"))
+    then = replace(kept(PATH_CHECK), began_ms=2**42)
+    assert player.has_start(then)
+    assert not player.has_start(kept(PATH_CHECK)), "git's own log does not go back that far"
+    written = replace(kept(TaskCheck("contains", "80")), began_ms=2**42)
+    assert not player.has_start(written), "what a model wrote for an empty folder starts from one"

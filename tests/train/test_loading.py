@@ -207,3 +207,32 @@ def test_any_line_is_a_task_or_a_named_line(row, tmp_path):
     ((where, words),) = said
     assert where == f"{path}:1"
     assert words.isprintable()
+
+
+def here(repository: Path | None, commit: str) -> bool:
+    """Which commits there are, by the name of the folder; of the project at hand one."""
+    return commit == {"shop": "a" * 40, "": "b" * 40}.get(repository.name if repository else "")
+
+
+def test_a_task_may_start_from_a_commit_of_a_repository_or_of_the_project_at_hand(tmp_path: Path) -> None:
+    start = {"repository": "shop", "commit": "a" * 40, "files": {"a.txt": "x"}}
+    path = written(tmp_path, {**ONE, **start}, {**ONE, "id": "t-2", "commit": "b" * 40})
+    first, second = load(path, Judges(has_commit=here))
+    assert (first.repository, first.commit, first.files) == (tmp_path / "shop", "a" * 40, {"a.txt": b"x"})
+    assert (second.repository, second.commit) == (None, "b" * 40)
+
+
+@pytest.mark.parametrize(
+    ("start", "key", "said"),
+    [
+        ({"repository": "shop"}, "commit", "missing"),
+        ({"repository": "shop", "commit": "main"}, "commit", "the repository has no such commit"),
+        ({"commit": "c" * 40}, "commit", "the project at hand has no such commit"),
+        ({"repository": 5, "commit": "a" * 40}, "repository", "it is a number"),
+        ({"repository": "shop", "commit": ["a"]}, "commit", "it is a list"),
+    ],
+)
+def test_a_start_that_cannot_be_had_is_named(start: dict[str, Any], key: str, said: str, tmp_path: Path) -> None:
+    error = refused(written(tmp_path, {**ONE, **start}), Judges(has_commit=here)).lines[0]
+    assert error.message.startswith(f"{key}: ")
+    assert said in error.message

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,10 @@ from skillopt_sleep.config import Config
 from skillopt_sleep.domain.answers import Need
 from skillopt_sleep.errors import ConfigError, UsageError
 from skillopt_sleep.paths import Home
+from skillopt_sleep.train.loading import load
 from skillopt_sleep.train.recipe import Recipe
+from tests.agents.pretending import pretender
+from tests.replay.test_native import repository
 
 HOME = Home(Path("nowhere"))
 TEXT = "---\nname: memo\ndescription: x\n---\n"
@@ -58,3 +62,20 @@ def test_a_program_that_is_no_agent_is_refused_before_anything_is_made(config: C
     (tmp_path / "agent").write_text("#!/bin/sh\nexit 1\n")
     with pytest.raises(ConfigError, match="--version ended with status 1"):
         casting.attempter(config, Recipe(), home=HOME)
+
+
+def test_a_line_that_names_a_commit_starts_from_a_copy_of_it_with_its_files_laid_over(tmp_path: Path) -> None:
+    commit = repository(tmp_path / "shop", {"a.txt": "committed", "b.txt": "committed"})
+    (tmp_path / "shop/a.txt").write_text("changed since")
+    row = {"id": "t", "prompt": "Read", "checks": [{"kind": "contains", "argument": "x"}], "files": {"b.txt": "laid"}}
+    (tmp_path / "tasks.jsonl").write_text(json.dumps({**row, "repository": "shop", "commit": commit}) + "\n")
+    program = pretender(tmp_path / "agent", {})
+    config = Config.model_validate(
+        {"models": {"backend": "claude"}, "agents": {"commands": {"claude": (str(program),)}}}
+    )
+    judges, _ = casting.judges([casting.attempter(config, Recipe(), home=Home(tmp_path / "state"))])
+    (task,) = load(tmp_path / "tasks.jsonl", judges)
+    work = tmp_path / "work"
+    work.mkdir()
+    casting._lay_out(task.as_task("t"), work)
+    assert {name: (work / name).read_text() for name in ("a.txt", "b.txt")} == {"a.txt": "committed", "b.txt": "laid"}
