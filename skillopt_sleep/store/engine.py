@@ -1,7 +1,8 @@
 """The store itself: one SQLite file, one connection, one writer.
 
-`synchronous` is FULL, also in WAL: a paid attempt must survive a power cut the moment that `save` returned, and in WAL
-NORMAL may lose the last transactions. It costs one fsync a transaction, and a harvest has one for 64 files.
+`synchronous` is FULL, also in WAL, where NORMAL may lose the last transactions in a power cut (never in a kill): what
+was reserved must survive both. It costs one fsync a transaction, and a harvest has one for 64 files. What may be done
+again, at a price but within every limit (answers, attempts), waits for it four times a second at most (together.py).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
@@ -25,7 +26,7 @@ from skillopt_sleep.errors import NotFound, StoreError
 from skillopt_sleep.store import files, sessions
 from skillopt_sleep.store.failures import speaking
 from skillopt_sleep.store.interrupts import held_back
-from skillopt_sleep.store.together import Together, Work
+from skillopt_sleep.store.together import Covered, Together, Work
 
 T = TypeVar("T")
 
@@ -56,7 +57,11 @@ class Store:
         self._depth = 0
         self._writer: int | None = None
         self._connection = engine.connect()
-        self._together = Together(self.write)
+        self._unsynced = False
+        (mode,) = self.driver.execute("PRAGMA journal_mode").fetchone()
+        self._wal = mode == "wal"
+        self._together = Together(self._transaction)
+        self._last: list[Work[object]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -66,22 +71,36 @@ class Store:
 
     def close(self) -> None:
         try:
-            self.flush()
+            if not self.read_only:
+                self._finish()
         finally:
             self._close()
+
+    def _finish(self) -> None:
+        """Write what was put off; all of it is on the disk then."""
+        if self._last:
+            for work in self._last:
+                self.later(work)
+            self._last = []
+            self.together(lambda _: None)
+        self.flush()
 
     def _close(self) -> None:
         self._connection.close()
         self._engine.dispose()
 
-    @contextmanager
-    def write(self) -> Iterator[Connection]:
+    def write(self) -> AbstractContextManager[Connection]:
         """One transaction: all of it is stored, and durable, when the block ends; none of it if it raises.
 
         Blocks may nest; the outermost one commits.
         """
+        return self._transaction(lambda: False)
+
+    @contextmanager
+    def _transaction(self, unsynced: Callable[[], bool]) -> Iterator[Connection]:
         with held_back(), self._lock, speaking(self.path):
             if self._depth == 0:
+                self._sync(unsynced() and self._wal)
                 self._connection.exec_driver_sql("BEGIN IMMEDIATE")
             self._depth += 1
             self._writer = threading.get_ident()
@@ -95,14 +114,30 @@ class Store:
             if self._depth == 0:
                 self._keep()
 
-    def together(self, work: Work[T]) -> T:
-        """Small work of one of several threads, in a transaction with what the others have waiting; durable after it.
+    def _sync(self, unsynced: bool) -> None:
+        """Whether the next commit waits for the disk. Nothing is said twice: it is a statement of its own."""
+        if unsynced != self._unsynced:
+            self._connection.exec_driver_sql(f"PRAGMA synchronous = {'NORMAL' if unsynced else 'FULL'}")
+            self._unsynced = unsynced
 
-        `work` is given the connection. Inside `write` it is part of that transaction.
+    def together(self, work: Work[T], covered: Covered = lambda: False) -> T:
+        """Small work of one of several threads, in a transaction with what the others have waiting; committed after it.
+
+        `work` is given the connection. Inside `write` it is part of that transaction. It is durable by then, unless it
+        is `covered`: then a power cut may take what was done in the last quarter of a second.
         """
         if self._writer == threading.get_ident():
             return work(self._connection)
-        return self._together.do(work)
+        return self._together.do(work, covered)
+
+    @property
+    def syncs(self) -> int:
+        """How often small work has waited for the disk: what was committed before the last time is on it."""
+        return self._together.syncs
+
+    def at_close(self, work: Work[object]) -> None:
+        """Do this last, before the store is closed in good order."""
+        self._last.append(work)
 
     def later(self, work: Work[object]) -> None:
         """As `together`, without waiting: durable with the next one, with `flush`, or when the store is closed."""

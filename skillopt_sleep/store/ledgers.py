@@ -12,8 +12,10 @@ from sqlalchemy.dialects.sqlite import Insert, insert
 from skillopt_core.protocols import Exhausted
 from skillopt_core.types import Score, Trajectory
 from skillopt_sleep.domain.ledgers import AttemptKey, CompletionKey, Limits, Month, Spend
+from skillopt_sleep.lock import boot_id
 from skillopt_sleep.redact import Redacted
 from skillopt_sleep.store import bodies, facts
+from skillopt_sleep.store.ahead import Ahead, count_lost
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.month import MonthBook
 from skillopt_sleep.store.schema.harvest import body, session
@@ -66,7 +68,7 @@ class Attempts:
             texts.keep(connection)
             connection.execute(_AGAIN, written)
 
-        self._store.together(keep)
+        self._store.together(keep, lambda: True)
 
     def _row(self, texts: bodies.Gathered, key: AttemptKey, answer: Trajectory | str) -> dict[str, Any]:
         row: dict[str, Any] = dict.fromkeys(_OUTCOME)
@@ -161,7 +163,7 @@ class Completions:
     def save(self, key: CompletionKey, prompt: str, reply: str | None, status: str) -> None:
         """Write one completion; `reply` is None for a failed one, which may be tried again. A reply never changes."""
         asked, said = self._redact(prompt), None if reply is None else self._redact(reply)
-        self._store.together(lambda connection: self._keep(connection, key, asked, said, status))
+        self._store.together(lambda connection: self._keep(connection, key, asked, said, status), lambda: True)
 
     def _keep(
         self, connection: Connection, key: CompletionKey, asked: Redacted, said: Redacted | None, status: str
@@ -193,15 +195,26 @@ class Spending:
     """The store's `SpendLedger` for one run: reserved before the call, settled after it.
 
     `prices` is the version of the price table. A call that was killed stays at what was reserved for it. Of a settled
-    one the reservation shrinks to what counts for it. The limits of a `month` hold over all processes of the home.
+    one the reservation shrinks to what counts for it. The limits of a `month` hold over all processes of the home. No
+    limit is passed in a power cut either (ahead.py); `boot` says which boot of the machine this is.
     """
 
-    def __init__(self, store: Store, night: str, prices: str = "", month: Month | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        night: str,
+        prices: str = "",
+        month: Month | None = None,
+        boot: Callable[[], str] = boot_id,
+    ) -> None:
         self._store = store
         self._night = night
         self._prices = prices
         limited = month is not None and month.limits != Limits()
         self._month = MonthBook(month, night, store.clock.now_ms()) if month is not None and limited else None
+        self._ahead = Ahead(store, night, boot)
+        if not store.read_only:
+            count_lost(store, boot)
 
     def reserve(self, role: str, tokens: int, usd: float, seconds: float = 0.0) -> int:
         now = self._store.clock.now_ms()
@@ -211,9 +224,10 @@ class Spending:
         def keep(connection: Connection) -> int | str:
             if self._month is not None and (short := self._month.shortage(connection, tokens, usd, seconds, now)):
                 return short
+            self._ahead.note(connection, role, tokens, usd)
             return int(connection.execute(spend.insert(), row).lastrowid)
 
-        kept = self._store.together(keep)
+        kept = self._store.together(keep, lambda: self._ahead.covers(tokens, usd))
         if isinstance(kept, str):
             raise Exhausted(kept)
         return kept
