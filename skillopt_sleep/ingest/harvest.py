@@ -18,7 +18,14 @@ from skillopt_sleep.store import intake
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.intake import CleanSource
 from skillopt_sleep.store.projects import settle_projects
-from skillopt_sleep.store.sources import mark_excluded, mark_gone, mark_waiting, sessions_of
+from skillopt_sleep.store.sources import (
+    mark_excluded,
+    mark_gone,
+    mark_waiting,
+    note_listing,
+    sessions_of,
+    sessions_there,
+)
 
 Harvested = HarvestCounts
 Progress = Callable[[int, int], None]
@@ -51,6 +58,7 @@ def harvest(
     began = clock.now_ms()
     excluded, tally = Excluded(exclude), Tally()
     since = None if lookback_ms is None else began - lookback_ms
+    sources = list(sources)
     listing = take_stock(store, sources, excluded, since_ms=since, most=max_sessions)
     trouble_of(tally, trouble)
     if listing.changed:
@@ -64,11 +72,29 @@ def harvest(
         mark_excluded(store, listing.shut, excluded.digest)
     if listing.gone:
         mark_gone(store, listing.gone)
+    _note(store, listing, sources, excluded)
     tally.files, tally.pending = listing.files, len(listing.waiting)
-    tally.unchanged = sessions_of(store, None if listing.quiet else listing.unchanged)
+    tally.unchanged = _unchanged(store, listing)
     tally.leave_out(EXCLUDED, listing.excluded)
     tally.leave_out(OLD, listing.old)
     return tally.counts((clock.now_ms() - began) / 1000)
+
+
+def _note(store: Store, listing: Listing, sources: Sequence[Source], excluded: Excluded) -> None:
+    """Remember a listing of which nothing is left to do, so that the next one is known at a glance."""
+    if listing.again:
+        return
+    work = (listing.changed, listing.twins, listing.gone, listing.shut)
+    now = take_stock(store, sources, excluded) if any(work) and not listing.waiting else listing
+    if now.seen is not None:
+        note_listing(store, now.seen)
+
+
+def _unchanged(store: Store, listing: Listing) -> int:
+    """How many sessions lie in sources that are as they were."""
+    if listing.seen is not None and listing.seen.besides:
+        return sessions_there(store)
+    return sessions_of(store, None if listing.quiet or listing.again else listing.unchanged)
 
 
 def _take_in(

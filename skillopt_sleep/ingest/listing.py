@@ -1,21 +1,31 @@
-"""What is to be read: one listing of the sources and one select decide what is unchanged."""
+"""What is to be read: one listing of the sources and one select decide what is unchanged.
+
+A listing that is the last one to the letter, when all of it was unchanged, needs no select.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
+
+import msgspec
 
 from skillopt_harvesters.model import Source
 from skillopt_sleep.ingest.excluding import Excluded
 from skillopt_sleep.store.engine import Store
-from skillopt_sleep.store.sources import Key, KnownSource, known_sources, path_text, signed
+from skillopt_sleep.store.sources import Key, KnownSource, Seen, known_sources, path_text, seen_listing, signed
 
 
 @dataclass(slots=True)
 class Listing:
     """Sources by what is to be done with them. `twins` are further names of a file that is in `changed` or known;
-    `waiting` are those beyond the cap, `shut` those that waited and are excluded by now."""
+    `waiting` are those beyond the cap, `shut` those that waited and are excluded by now.
+
+    `seen` is set where every source was read to its end and is as it was, and the others that are known are gone;
+    `again` where that was so of the same listing before: then no source is named here.
+    """
 
     files: int = 0
     changed: list[Source] = field(default_factory=list)
@@ -27,6 +37,8 @@ class Listing:
     waiting: list[Source] = field(default_factory=list)
     shut: list[Source] = field(default_factory=list)
     known: int = 0
+    seen: Seen | None = None
+    again: bool = False
 
     @property
     def quiet(self) -> bool:
@@ -36,7 +48,7 @@ class Listing:
 
 def take_stock(
     store: Store,
-    sources: Iterable[Source],
+    sources: Sequence[Source],
     excluded: Excluded,
     *,
     since_ms: int | None = None,
@@ -47,14 +59,18 @@ def take_stock(
     A source is unchanged where size, time and inode are those of the last complete reading. Left out are those whose
     last change is before `since_ms`; of the rest the `most` newest are taken and the others are pending.
     """
-    listing = Listing()
+    digest, before = _digest(sources), seen_listing(store)
+    if before is not None and digest == before.digest:
+        return Listing(files=len(sources), seen=before, again=True)
+    listing = Listing(files=len(sources))
     known = known_sources(store)
     listing.known = len(known)
+    read = 0
     for source in sources:
-        listing.files += 1
         row = known.pop((source.agent, path_text(source.path)), None)
         if row is not None and _unchanged(source, row, excluded):
             listing.unchanged.add(row.id)
+            read += row.state == "read"
         elif excluded.names_path(source.path):
             listing.excluded += 1
             if row is not None and row.state == "pending":
@@ -63,10 +79,21 @@ def take_stock(
             listing.old += 1
         else:
             listing.changed.append(source)
-    listing.gone = [row.id for row in known.values() if row.state != "gone" and not os.path.lexists(row.path)]
+    there = [row for row in known.values() if row.state != "gone"]
+    listing.gone = [row.id for row in there if not os.path.lexists(row.path)]
+    if digest and read == len(sources) and not there:
+        listing.seen = Seen(digest, len(known))
     _set_twins_aside(listing)
     _cap(listing, most)
     return listing
+
+
+def _digest(sources: Sequence[Source]) -> str:
+    """Of all that decides whether a source is as it was; "" where a name is no text."""
+    try:
+        return blake2b(msgspec.msgpack.encode(sources), digest_size=16).hexdigest()
+    except UnicodeEncodeError:
+        return ""
 
 
 def _unchanged(source: Source, row: KnownSource, excluded: Excluded) -> bool:

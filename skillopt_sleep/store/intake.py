@@ -22,7 +22,7 @@ from skillopt_sleep.store import tokens
 from skillopt_sleep.store.bodies import LOST, Body, of_stretch, stretch_words
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.schema.harvest import SEQUENCE_BITS, SEQUENCE_MASK
-from skillopt_sleep.store.sources import path_text, save_source
+from skillopt_sleep.store.sources import path_text, save_source, source_rows
 
 LARGEST: Final = (1 << 62) - 1
 """No count or time in a transcript is believed beyond this; SQLite's numbers end there."""
@@ -164,7 +164,7 @@ def believed_counts(*tokens: int) -> tuple[int, int, int, int]:
 def save(store: Store, sources: Sequence[CleanSource]) -> Saved:
     """Store what was read of some sources and move their cursors, in one transaction."""
     saved = Saved()
-    with store.write():
+    with source_rows(store):
         work = _Work(store.driver, store.clock.now_ms(), saved)
         for clean in sources:
             row, skipped = save_source(store.driver, clean.source, clean.state, clean.why, work.now)
@@ -177,7 +177,7 @@ def save(store: Store, sources: Sequence[CleanSource]) -> Saved:
 def link_twins(store: Store, twins: Iterable[tuple[Source, Source]]) -> None:
     """Sources that are the same file as another (hard links), each with that one: same cursor, same sessions, never
     read."""
-    with store.write():
+    with source_rows(store):
         for source, twin in twins:
             mine, its = (source.agent, path_text(source.path)), (twin.agent, path_text(twin.path))
             sql.TWIN.run(store.driver, *mine, source.root, *its)

@@ -144,6 +144,7 @@ READ_ON: Final = Statement(
     "UPDATE source SET understood = understood + ?, unknown = unknown + ?, skipped = ?, offset = ?, before = ?, "
     "parser = ?, reader_state = ? WHERE id = ?"
 )
+FORGET_LISTING: Final = Statement("DELETE FROM setting WHERE name = 'listing'")
 GONE: Final = Statement("UPDATE source SET state = 'gone', gone_ms = ? WHERE id = ? AND state <> 'gone'")
 TWIN: Final = Statement(
     "INSERT INTO source (agent, path, root, device, inode, size, mtime_ns, head, offset, before, parser, reader_state, "

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -37,11 +38,17 @@ class KnownSource(NamedTuple):
 
 _AS_KNOWN: Final[Callable[[Sequence[Any]], KnownSource]] = partial(tuple.__new__, KnownSource)
 _KNOWN: Final = Statement("SELECT agent, path, size, mtime_ns, inode, id, state, why FROM source")
+_LISTING: Final = Statement("SELECT value FROM setting WHERE name = 'listing'")
+_NOTE_LISTING: Final = Statement("INSERT OR REPLACE INTO setting (name, value) VALUES ('listing', ?)")
 _CURSOR: Final = Statement("SELECT offset, before, parser, reader_state FROM source WHERE agent = ? AND path = ?")
 _COUNTED: Final = "s.origin = 'interactive' AND s.twin_of IS NULL AND s.forgotten_ms IS NULL"
 _ALL_SESSIONS: Final = Statement(
     f"SELECT COUNT(*) FROM session AS s WHERE {_COUNTED} AND EXISTS "  # noqa: S608  # our own words
     "(SELECT 1 FROM session_source AS ss WHERE ss.session_id = s.id)"
+)
+_SESSIONS_THERE: Final = Statement(
+    f"SELECT COUNT(*) FROM session AS s WHERE {_COUNTED} AND EXISTS (SELECT 1 FROM session_source AS ss "  # noqa: S608
+    "JOIN source AS so ON so.id = ss.source_id WHERE ss.session_id = s.id AND so.state <> 'gone')"
 )
 _SESSIONS: Final = Statement(
     "SELECT COUNT(DISTINCT ss.session_id) FROM session_source AS ss JOIN session AS s ON s.id = ss.session_id "  # noqa: S608
@@ -68,6 +75,34 @@ def known_sources(store: Store) -> dict[Key, KnownSource]:
     return {(row[0], row[1]): _AS_KNOWN(row) for row in rows}
 
 
+@contextmanager
+def source_rows(store: Store) -> Iterator[None]:
+    """A transaction that changes what is known of sources: no listing is one that was seen before any more."""
+    with store.write():
+        sql.FORGET_LISTING.run(store.driver)
+        yield
+
+
+class Seen(NamedTuple):
+    """The last listing of which every source was as the store had it: its digest, and how many sources besides those
+    the store knows, all of them gone."""
+
+    digest: str
+    besides: int
+
+
+def seen_listing(store: Store) -> Seen | None:
+    """None where rows of sources have changed since."""
+    with store.read():
+        row = _LISTING.run(store.driver).fetchone()
+    return Seen(*json.loads(row[0])) if row else None
+
+
+def note_listing(store: Store, seen: Seen) -> None:
+    with store.write():
+        _NOTE_LISTING.run(store.driver, json.dumps(seen))
+
+
 def cursor_of(store: Store, source: Source) -> Cursor | None:
     """Where reading a source stopped; None where it was never read."""
     with store.read():
@@ -91,14 +126,14 @@ def save_source(driver: sqlite3.Connection, source: Source, state: str, why: str
 
 def mark_waiting(store: Store, sources: Iterable[Source]) -> None:
     """These were seen and not read: a cap was reached. Where reading one of them stopped is kept."""
-    with store.write():
+    with source_rows(store):
         for one in sources:
             save_source(store.driver, one, "pending", "", store.clock.now_ms())
 
 
 def mark_excluded(store: Store, sources: Iterable[Source], why: str) -> None:
     """These waited and are no longer to be read; `why` is the digest of the patterns that leave them out."""
-    with store.write():
+    with source_rows(store):
         for one in sources:
             save_source(store.driver, one, "excluded", why, store.clock.now_ms())
 
@@ -110,7 +145,7 @@ def waiting(store: Store) -> int:
 
 def mark_gone(store: Store, sources: Iterable[int]) -> None:
     """These are no longer there. Their sessions stay: the store is the memory."""
-    with store.write():
+    with source_rows(store):
         for source in sources:
             sql.GONE.run(store.driver, store.clock.now_ms(), source)
 
@@ -121,6 +156,12 @@ def sessions_of(store: Store, sources: AbstractSet[int] | None) -> int:
         if sources is None:
             return int(_ALL_SESSIONS.run(store.driver).fetchone()[0])
         return int(_SESSIONS.run(store.driver, json.dumps(list(sources))).fetchone()[0])
+
+
+def sessions_there(store: Store) -> int:
+    """How many interactive sessions are held by sources that are not gone."""
+    with store.read():
+        return int(_SESSIONS_THERE.run(store.driver).fetchone()[0])
 
 
 def understood_of(store: Store) -> dict[Key, tuple[str, int]]:
