@@ -47,15 +47,14 @@ class CopilotVscode:
 
     def roots(self, home: Path, environ: Mapping[str, str]) -> list[Path]:
         """`workspaceStorage` and `globalStorage` of every product's user folder."""
-        config = Path(environ["XDG_CONFIG_HOME"]) if environ.get("XDG_CONFIG_HOME") else home / ".config"
-        users = [config / product / "User" for product in PRODUCTS]
-        users += [home / "Library/Application Support" / product / "User" for product in PRODUCTS]
+        bases = [environ.get("XDG_CONFIG_HOME") or f"{home}/.config", f"{home}/Library/Application Support"]
         if environ.get("APPDATA"):
-            users += [Path(environ["APPDATA"]) / product / "User" for product in PRODUCTS]
+            bases.append(environ["APPDATA"])
+        users = [f"{base}/{product}/User" for base in bases for product in PRODUCTS]
         if environ.get("VSCODE_PORTABLE"):
-            users.append(Path(environ["VSCODE_PORTABLE"]) / "user-data/User")
-        users += [home / server / "data/User" for server in SERVERS]
-        return [user / place for user in users for place in ("workspaceStorage", "globalStorage")]
+            users.append(f"{environ['VSCODE_PORTABLE']}/user-data/User")
+        users += [f"{home}/{server}/data/User" for server in SERVERS]
+        return [Path(f"{user}/{place}") for user in users for place in ("workspaceStorage", "globalStorage")]
 
     def find(self, root: Path, trouble: list[Trouble]) -> Iterator[Source]:
         """Of a session that lies both as a document and as a log, the log counts."""

@@ -100,16 +100,43 @@ def discover(
     sources: list[Source] = []
     trouble: list[Trouble] = []
     seen: dict[tuple[str, int, int], Source] = {}
-    several = Several()
+    several, absent = Several(), Absent()
     for harvester in harvesters():
         if agents is not None and harvester.agent not in agents:
             continue
         for root in (*harvester.roots(home, environ), *further.get(harvester.agent, ())):
+            if absent.holds(str(root)):
+                continue
             for source in harvester.find(root, trouble):
                 first = seen.setdefault((source.agent, source.device, source.inode), source)
                 if first is source or several.is_new(source, first):
                     sources.append(source)
     return sources, trouble
+
+
+class Absent:
+    """Folders that are not there, each looked for once: most roots are of agents that were never installed."""
+
+    def __init__(self) -> None:
+        self._there: dict[str, bool] = {}
+
+    def holds(self, root: str) -> bool:
+        """Whether the folder two or three above a root is not there, and so neither is the root."""
+        base = root.rpartition("/")[0].rpartition("/")[0]
+        return bool(base) and not (self._is_there(base.rpartition("/")[0]) and self._is_there(base))
+
+    def _is_there(self, folder: str) -> bool:
+        found = self._there.get(folder)
+        if found is None:
+            try:
+                os.stat(folder or "/")  # noqa: PTH116
+                found = True
+            except FileNotFoundError:
+                found = False
+            except (OSError, ValueError):  # said by whoever looks into it
+                found = True
+            self._there[folder] = found
+        return found
 
 
 class Several:
@@ -131,7 +158,8 @@ class Several:
     def _real(self, source: Source) -> str:
         """`real`, with each root looked at once: below it no link to a folder is followed."""
         path, root = source.path, source.root
-        if not path.startswith(root + os.sep) or os.path.islink(path):  # noqa: PTH114  # for each file of an archive
+        link = os.path.islink(path) if source.link is None else source.link  # noqa: PTH114  # for each of an archive
+        if link or not path.startswith(root + os.sep):
             return real(path)
         found = self._roots.get(root)
         if found is None:

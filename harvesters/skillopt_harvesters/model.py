@@ -165,6 +165,7 @@ class Source(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     mtime_ns: int = 0
     device: int = 0
     inode: int = 0
+    link: bool | None = None  # whether the path is a symbolic link; None where that was not looked at
 
 
 class Unreadable(Exception):

@@ -23,12 +23,20 @@ _last = threading.local()
 
 
 def entries_below(root: Path, trouble: list[Trouble]) -> Iterator[tuple[str, os.stat_result]]:
-    """Everything below a folder that is no folder, with its stat, in the order of the names.
+    """As `walked`, without the word on links."""
+    return ((path, found) for path, found, _ in walked(str(root), trouble))
+
+
+def walked(
+    root: str, trouble: list[Trouble], endings: str | tuple[str, ...] = ""
+) -> Iterator[tuple[str, os.stat_result, bool]]:
+    """Everything below a folder that is no folder, with its stat and whether it is a link, in the order of the names.
+    Only names with one of the `endings` are looked at.
 
     A link to a file is followed; a link to a folder is not, so no circle is ever walked. What cannot be entered or
     looked at goes to `trouble`; a root that is not there is no trouble.
     """
-    pending = [(str(root), 0)]
+    pending = [(root, 0)]
     while pending:
         folder, depth = pending.pop()
         try:
@@ -44,8 +52,8 @@ def entries_below(root: Path, trouble: list[Trouble]) -> Iterator[tuple[str, os.
             try:
                 if entry.is_dir(follow_symlinks=False):
                     folders.append((entry.path, depth + 1))
-                elif not entry.is_symlink() or not entry.is_dir():
-                    yield entry.path, entry.stat()
+                elif entry.name.endswith(endings) and (not (link := entry.is_symlink()) or not entry.is_dir()):
+                    yield entry.path, entry.stat(), link
             except OSError as problem:
                 trouble.append(Trouble(entry.path, 0, why(problem)))
         if depth < DEPTH:
@@ -57,12 +65,11 @@ def entries_below(root: Path, trouble: list[Trouble]) -> Iterator[tuple[str, os.
 def files_below(agent: str, root: Path, trouble: list[Trouble], endings: tuple[str, ...]) -> Iterator[Source]:
     """Sources of an agent below a root, by the ending of their names."""
     top = str(root)
-    for path, found in entries_below(root, trouble):
-        if path.endswith(endings):
-            if found.st_mode & 0o170000 == stat.S_IFREG:
-                yield source_of(agent, path, top, found)
-            else:
-                trouble.append(Trouble(path, 0, "not a regular file"))
+    for path, found, link in walked(top, trouble, endings):
+        if found.st_mode & 0o170000 == stat.S_IFREG:
+            yield source_of(agent, path, top, found, link)
+        else:
+            trouble.append(Trouble(path, 0, "not a regular file"))
 
 
 def spelled(name: str) -> str:
@@ -70,7 +77,7 @@ def spelled(name: str) -> str:
     return name if name.isascii() else os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-def source_of(agent: str, path: str, root: str, found: os.stat_result) -> Source:
+def source_of(agent: str, path: str, root: str, found: os.stat_result, link: bool | None = None) -> Source:
     return Source(
         agent=agent,
         path=path,
@@ -79,6 +86,7 @@ def source_of(agent: str, path: str, root: str, found: os.stat_result) -> Source
         mtime_ns=found.st_mtime_ns,
         device=found.st_dev,
         inode=found.st_ino,
+        link=link,
     )
 
 
