@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from skillopt_sleep.redact import engine, suspects
@@ -117,7 +117,7 @@ def patterns() -> Mapping[str, re.Pattern[str]]:
     return dict(read())
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(st.data())
 def test_whatever_an_expression_of_the_engine_matches_is_seen_if_it_finds_it(data: st.DataObject) -> None:
     assert len(patterns()) > 300
@@ -129,7 +129,7 @@ def test_whatever_an_expression_of_the_engine_matches_is_seen_if_it_finds_it(dat
         assert not unseen_by_us(raw.decode())
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(st.lists(st.one_of(
     st.sampled_from([*suspects.ASSIGNED, *suspects.NAMES, *suspects.BEGINNINGS, *suspects.ADDRESSES]),
     st.sampled_from(["=", ": ", ' = "', "':'", "=>", "==", "_", " ", '"', "\n", "@", ":", "kind: secret\n", "data:\n"]),
