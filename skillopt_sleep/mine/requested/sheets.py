@@ -25,17 +25,23 @@ MOST_DONE: Final = 8
 MOST_OFFERS: Final = 12
 LONGEST_SAID: Final = 600
 LONGEST_DONE: Final = 200
+_PASSED_BEFORE: Final = " (it may have passed before the work: never the only check)"
+_THERE_BEFORE: Final = " (it was there before the work: name a text in it that is new)"
 _FEWEST_LETTERS: Final = 12
 """Letters and digits of a request that asks for something."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Something that a check may look at: exactly one of `argv`, `path` and `tool` is set."""
+    """Something that a check may look at: exactly one of `argv`, `path` and `tool` is set.
+
+    `alone`: it was not so before the work, as far as the recording tells, so that it can be a check by itself.
+    """
 
     argv: tuple[str, ...] = ()
     path: str = ""
     tool: str = ""
+    alone: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +104,16 @@ def _said(requests: Sequence[Episode]) -> Iterator[str]:
 
 
 def _offers(outcome: Outcome, said: str) -> dict[str, Offer]:
-    found = {f"c{n}": Offer(argv=argv) for n, argv in enumerate(list(outcome.passed)[:MOST_OFFERS], 1)}
-    paths = [path for path, end in outcome.files.items() if end.known and inside(path)]
-    found |= {f"f{n}": Offer(path=path) for n, path in enumerate(paths[:MOST_OFFERS], 1)}
+    ran = [Offer(argv=argv, alone=argv in outcome.failed_first) for argv in outcome.passed]
+    left = [(path, end) for path, end in outcome.files.items() if end.known and inside(path)]
+    files = [Offer(path=path, alone=end.born) for path, end in left]
     named = [tool for tool in outcome.tools if re.search(rf"(?<![\w-]){re.escape(tool)}(?![\w-])", said)]
-    return found | {f"t{n}": Offer(tool=tool) for n, tool in enumerate(named[:MOST_OFFERS], 1)}
+    tools = [Offer(tool=tool) for tool in named]
+    return {
+        f"{letter}{n}": offer
+        for letter, offers in (("c", ran), ("f", files), ("t", tools))
+        for n, offer in enumerate(offers[:MOST_OFFERS], 1)
+    }
 
 
 def _lines(sheet: Sheet) -> Iterator[str]:
@@ -133,5 +144,7 @@ def _done(action: Action) -> str:
 
 def _offered(offer: Offer) -> str:
     if offer.argv:
-        return f"the command `{shlex.join(offer.argv)}` ends well"
-    return f"the file `{offer.path}`" if offer.path else f"the tool `{offer.tool}` is called"
+        return f"the command `{shlex.join(offer.argv)}` ends well" + ("" if offer.alone else _PASSED_BEFORE)
+    if offer.path:
+        return f"the file `{offer.path}`" + ("" if offer.alone else _THERE_BEFORE)
+    return f"the tool `{offer.tool}` is called"
