@@ -200,3 +200,31 @@ def test_a_kind_that_may_not_be_shown_is_left_without_a_name() -> None:
 def test_a_task_keeps_its_name_over_nights() -> None:
     assert vet(task()).id == vet(json.loads(json.dumps(task()))).id
     assert vet(task()).id != vet(task(), sheet(slugged("s2"))).id
+
+
+def test_a_commit_that_did_not_move_holds_nothing_of_what_was_done_before() -> None:
+    session = slugged_first().bash("git commit -m nothing").prompt("write a page on slugs").write("slugs.md", "# Slugs")
+    written = task(requests=[2], prompt="Write a page on slugs into slugs.md.", checks=[{"offer": "f2"}])
+    assert "not committed" in why(written, sheet(session), Found(BEFORE, BEFORE))
+    assert vet(written, sheet(session), Found(BEFORE, Committed({}, commit="d" * 40))).commit == "d" * 40
+
+
+def test_a_check_must_have_held_at_the_end_of_its_own_requests() -> None:
+    session = slugged_first().prompt("run the tests, please, and mend what they find").bash(TEST)
+    early = task(requests=[1], prompt=HARMLESS, checks=[{"offer": "c1"}, {"offer": "f1", "contains": "def slug"}])
+    assert "did not hold" in why(early, sheet(session))
+    assert vet(early | {"requests": [1, 2]}, sheet(session)).checks
+
+
+def test_what_an_agent_wrote_and_nobody_asked_for_is_not_looked_for() -> None:
+    session = Session("s").prompt("write a function slug in words.py").read("words.py")
+    one = sheet(session.edit("words.py", "return text.title()", "return text.title()\n\nQWERTZ = 42\n"))
+    written = task(requests=[1], checks=[{"offer": "f1", "contains": "QWERTZ = 42"}])
+    assert "nobody asked for" in why(written, one)
+
+
+def test_words_of_the_answer_must_have_stood_in_the_recorded_one() -> None:
+    said = task(checks=[{"answer_contains": "unidecode"}])
+    assert "did not hold" in why(said)
+    session = slugged().prompt("thanks, that was all I wanted of it today").answer("All goes through unidecode now.")
+    assert vet(said | {"requests": [1, 2, 3]}, sheet(session)).checks[0].check.argument == "unidecode"
