@@ -247,7 +247,7 @@ def _evolved(at: Growing, live: Skill, kept: Sequence[KeptTask], tasks: Chosen) 
     config = at.world.config.evolve
     schedule = Schedule.night(config.edit_budget, at.rollouts)
     baseline = Corrected(at.player.environment(at.night, f"requests {at.project} {at.night}"), at.episodes)
-    critic = WhereNeeded(at.complete, minibatch=config.minibatch, small=at.world.backend == LOCAL)
+    critic = ModelCritic(at.complete, minibatch=config.minibatch, small=at.world.backend == LOCAL)
     evolution = evolve(
         live, TaskSet(tasks.train, tasks.gate), baseline, critic, _Gate(at), schedule,
         memory=_memory(at), screen=at.screen(literals),
@@ -296,16 +296,6 @@ class _Gate:
         at, rule = self.at, rule_of(self.at.project, candidate.digest)
         fresh = Fresh(at.world, at.night, at.player, rule, memory=False, calibration=at.calibration)
         return fresh(environment, live, candidate, tasks, draws)
-
-
-class WhereNeeded(ModelCritic):
-    """A critic that is asked only where an attempt failed: else there is nothing to gain, and no candidate."""
-
-    def reflect(
-        self, skill: Skill, seen: Sequence[Trajectory], edit_budget: int, memory: Memory
-    ) -> Sequence[Patch | Missing]:
-        """As the model's, or none."""
-        return super().reflect(skill, seen, edit_budget, memory) if any(one.score.hard < 1 for one in seen) else ()
 
 
 class Corrected:

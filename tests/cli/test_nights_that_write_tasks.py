@@ -14,7 +14,6 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from skillopt_sleep.cli.__main__ import run
 from skillopt_sleep.clock import SystemClock
 from skillopt_sleep.domain.tasks import KeptTask
 from skillopt_sleep.errors import StoreError
@@ -65,14 +64,15 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: HTTPServer) -
 
 
 @pytest.fixture
-def sleep(place: Place, capsys: pytest.CaptureFixture[str]) -> Command:
-    def call(*arguments: str) -> Result:
-        capsys.readouterr()
-        code = run(list(arguments))
-        said = capsys.readouterr()
-        return Result(code, said.out, said.err)
+def surroundings(place: Place) -> Path:
+    """In the place of those with the sample."""
+    return place.folder
 
-    return call
+
+@pytest.fixture
+def sleep(command: Command) -> Command:
+    """Run one command in this process."""
+    return command
 
 
 def night(sleep: Command, backend: str = "anthropic", *more: str) -> Result:

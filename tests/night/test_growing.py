@@ -214,6 +214,9 @@ def test_where_nothing_fails_there_is_nothing_to_gain_and_the_model_is_not_asked
     assert any("nothing to gain: claude does all 4 tasks well" in warning for warning in report.warnings)
     assert not [p for p in prompts(seen) if '"patterns"' in p]
     assert stage.rows("SELECT count(*) FROM attempt")[0][0] == 4
+    again = stage.night(NOW + DAY_MS)
+    assert stage.rows("SELECT count(*) FROM attempt")[0][0] == 4
+    assert any("nothing was asked for since it was last tried" in warning for warning in again.warnings)
 
 
 def test_a_budget_below_one_comparison_attempts_nothing(stage: Stage, httpserver: HTTPServer) -> None:
