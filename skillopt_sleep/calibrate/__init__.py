@@ -4,7 +4,7 @@ nothing."""
 from __future__ import annotations
 
 from skillopt_sleep.calibrate.coins import POPULATIONS, Edit
-from skillopt_sleep.calibrate.kept import so_far
+from skillopt_sleep.calibrate.kept import level, so_far
 from skillopt_sleep.calibrate.nightly import Calibrated, Itself, Repeats, nightly
 from skillopt_sleep.calibrate.operating import Row, Rule, operating
 from skillopt_sleep.calibrate.simulated import Season
@@ -18,6 +18,7 @@ __all__ = [
     "Row",
     "Rule",
     "Season",
+    "level",
     "nightly",
     "operating",
     "so_far",

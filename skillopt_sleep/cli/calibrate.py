@@ -16,10 +16,16 @@ Repeats = Annotated[
 
 
 @command(gate)
-def aa(call: Call) -> None:
+def aa(
+    call: Call,
+    clear: Annotated[bool, typer.Option("--clear", help="Let a halted gate go on, with --why.")] = False,
+    why: Annotated[str | None, typer.Option(help="What was found and mended; kept.", metavar="TEXT")] = None,
+) -> None:
     """How often the gate took a text for better than itself, in past nights with a noisy agent."""
     from skillopt_sleep.cli import calibrating
 
+    if clear:
+        calibrating.clear(call, why or "")
     calibrating.aa(call)
 
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import getpass
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
 from skillopt_core.gate import binomial_interval, units_for
 from skillopt_core.gate import power as detectable
-from skillopt_sleep.calibrate import Rule, Season, operating, so_far
+from skillopt_sleep.calibrate import Rule, Season, level, operating, so_far
 from skillopt_sleep.cli.common import Call
 from skillopt_sleep.cli.making import the_store
+from skillopt_sleep.clock import iso
 from skillopt_sleep.config.model import Gate
 from skillopt_sleep.errors import UsageError
+from skillopt_sleep.redact import Redactor
 from skillopt_sleep.store.mining import task_documents
-from skillopt_sleep.store.repeats import tokens_an_attempt
+from skillopt_sleep.store.repeats import Clearance, clearances, tokens_an_attempt
+from skillopt_sleep.store.repeats import clear as clear_it
 from skillopt_sleep.world import chosen_backend
 
 ASKED_EFFECTS: Final = (0.40, 0.25, 0.15, 0.10)
@@ -22,25 +27,25 @@ ASKED_EFFECTS: Final = (0.40, 0.25, 0.15, 0.10)
 
 def aa(call: Call) -> None:
     """The A/A process over past nights; a halt and a cache fault are warnings as well."""
-    config = call.loaded.config.gate
-    if config.mode == "off":
-        raise UsageError("the gate is off: there is nothing to calibrate", where="gate.mode", remedy="proof or strict")
-    alpha = config.trial_alpha if config.mode == "proof" else config.alpha
+    config, alpha = _calibrated(call)
     with the_store(call, read_only=True) as store:
-        found = so_far(store, config)
+        found, cleared = so_far(store, config), clearances(store, config.mode, alpha)
     state = found.state
+    for one in cleared:
+        said = f"{one.accepted} of {one.comparisons} comparisons until then were accepted"
+        call.view.note(f"{one.by} let it go on at {iso(one.at_ms)} ({said}): {one.why}")
     for night in found.faults:
         call.view.warn(f"{night}: repeats of a noisy agent are identical to the byte, which points to a cache")
     if state.halted_at is not None:
         call.view.warn(
             f"the gate accepts a text against itself more often than {alpha:g} allows (found at comparison "
-            f"{state.halted_at}): do not trust its verdicts before the cause is known"
+            f"{state.halted_at}): do not trust its verdicts before the cause is known; once it is mended, "
+            '`skillopt-sleep gate aa --clear --why "..."` lets it go on'
         )
     ci95 = binomial_interval(state.accepted, state.comparisons)
     if call.as_json:
-        call.view.document(
-            {"comparisons": state.comparisons, "accepted": state.accepted, "ci95": list(ci95), "alpha": alpha}
-        )
+        document = {"comparisons": state.comparisons, "accepted": state.accepted, "ci95": list(ci95), "alpha": alpha}
+        call.view.document(document | _lifted(cleared, halted=state.halted_at is not None))
     elif not state.comparisons:
         call.view.text(
             "No comparisons yet. The gate is asked about a text and itself where a night attempts tasks more than once "
@@ -52,6 +57,48 @@ def aa(call: Call) -> None:
             [(config.mode, state.comparisons, state.accepted, _interval(ci95), f"{alpha:g}", f"{state.e:.3g}")],
             right=(1, 2, 4, 5),
         )
+
+
+def _lifted(cleared: Sequence[Clearance], *, halted: bool) -> dict[str, Any]:
+    """What the document says of a gate that has ever halted, and nothing of others."""
+    rows = [
+        {"by": one.by, "at": iso(one.at_ms), "why": one.why, "comparisons": one.comparisons, "accepted": one.accepted}
+        for one in cleared
+    ]
+    return {"halted": halted, "cleared": rows} if halted or rows else {}
+
+
+def clear(call: Call, why: str) -> None:
+    """Let a halted gate go on: its process begins anew. Raises `UsageError` without a reason, and where none halted."""
+    if not why.strip():
+        remedy = 'Say what was found and mended: --why "the agent answered from a cache; it is off"'
+        raise UsageError("a halt is lifted for a reason", where="--why", remedy=remedy)
+    config, alpha = _calibrated(call)
+    with the_store(call) as store:
+        state = so_far(store, config).state
+        if state.halted_at is None:
+            raise UsageError("the gate has not halted", where="gate aa --clear", remedy="There is nothing to lift")
+        redact = call.loaded.config.redact
+        said = Redactor((*redact.patterns, *map(re.escape, redact.words))).redact(why.strip())
+        now = store.clock.now_ms()
+        clear_it(store, Clearance(config.mode, alpha, state.comparisons, state.accepted, _who(), said, now))
+    call.view.note("the gate goes on: what it accepts of a text against itself is counted anew from here")
+
+
+def _calibrated(call: Call) -> tuple[Gate, float]:
+    """The gate and the alpha at which it decides. Raises `UsageError` for one that is off."""
+    config = call.loaded.config.gate
+    if config.mode == "off":
+        raise UsageError("the gate is off: there is nothing to calibrate", where="gate.mode", remedy="proof or strict")
+    return config, level(config)
+
+
+def _who() -> str:
+    """The account's name, as the machine knows it."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "somebody"
 
 
 def power(call: Call, tasks: int | None, repeats: int | None) -> None:

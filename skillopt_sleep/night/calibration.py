@@ -57,7 +57,8 @@ def said(known: Calibrated | None) -> list[str]:
         state = known.state
         lines.append(
             f"the gate has halted and accepts nothing: {state.accepted} of {state.comparisons} comparisons of a text "
-            f"with itself were accepted, more than alpha = {state.alpha:g} allows (`skillopt-sleep gate aa`)"
+            f"with itself were accepted, more than alpha = {state.alpha:g} allows "
+            "(`skillopt-sleep gate aa` shows it, and lets it go on)"
         )
     return lines
 

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Select, select
 
 from skillopt_sleep.store import evidence_log
 from skillopt_sleep.store.schema.adoption import adoption, adoption_target, decision, proposal, proposal_edit
-from skillopt_sleep.store.schema.training import comparison, comparison_unit, completion, edit
+from skillopt_sleep.store.schema.training import clearance, comparison, comparison_unit, completion, edit
 from skillopt_sleep.store.schema.training import evidence_log as log
 
 Fact = Mapping[str, Any]
@@ -32,6 +32,7 @@ _VERDICT: Final = (
 )
 _UNIT: Final = ("n", "unit", "before", "after", "d", "pairs", "began_ms", "tasks")
 _COMPLETION: Final = ("role", "model", "prompt", "draw", "status")
+_CLEARANCE: Final = ("id", "mode", "alpha", "comparisons", "accepted", "at_ms")
 _COMPLETIONS: Final = select(completion.c.key, *(completion.c[name] for name in _COMPLETION)).order_by(completion.c.key)
 
 
@@ -44,9 +45,11 @@ def note(connection: Connection, kind: str, name: str | int, now: int, *, new: b
 
 
 def _said_last(connection: Connection, kind: str, name: str) -> str | None:
-    mine = (log.c.kind == kind) & log.c.speaks_of.startswith(f"[{json.dumps(name)},", autoescape=True)
-    said = connection.execute(select(log.c.speaks_of).where(mine).order_by(log.c.id.desc()).limit(1)).scalar()
-    return None if said is None else str(json.loads(said)[1])
+    """The newest digest that the log has of a fact. Its entries are neighbours in the index: they begin alike."""
+    begin = f"[{json.dumps(name)},"
+    mine = (log.c.kind == kind) & (log.c.speaks_of >= begin) & (log.c.speaks_of < begin[:-1] + chr(ord(",") + 1))
+    said = connection.execute(select(log.c.id, log.c.speaks_of).where(mine)).fetchall()
+    return str(json.loads(max(said)[1])[1]) if said else None
 
 
 def facts(connection: Connection, kind: str) -> Iterator[tuple[str, Fact]]:
@@ -114,6 +117,10 @@ def _completions(connection: Connection, name: Any) -> Iterator[Fact]:
         yield dict(zip(("id", *_COMPLETION), map(_plain, row), strict=True))
 
 
+def _clearances(connection: Connection, name: Any) -> Iterator[Fact]:
+    return _rows(connection, _of(clearance, clearance.c.id, name), _CLEARANCE)
+
+
 def _of(table: Any, key: Any, name: Any) -> Select[Any]:
     wanted = select(table).order_by(key)
     return wanted if name is None else wanted.where(key == name)
@@ -125,5 +132,6 @@ _READERS: Final[Mapping[str, Callable[[Connection, Any], Iterator[Fact]]]] = {
     "decision": _decisions,
     "adoption": _adoptions,
     "completion": _completions,
+    "clearance": _clearances,
 }
 KINDS: Final = tuple(_READERS)

@@ -11,8 +11,10 @@ from sqlalchemy import select
 
 from skillopt_core.gate.aa import accepted
 from skillopt_core.types import Outcome, Score, Trajectory, Verdict
+from skillopt_sleep.redact import Redacted
+from skillopt_sleep.store import facts
 from skillopt_sleep.store.engine import Store
-from skillopt_sleep.store.schema.training import attempt, comparison
+from skillopt_sleep.store.schema.training import attempt, clearance, comparison
 
 AGAINST_ITSELF: Final = "a/a"
 """Family of comparisons of a text with itself, and how the comparison of their attempts begins."""
@@ -59,6 +61,37 @@ def against_itself(store: Store) -> Sequence[AgainstItself]:
     """The comparisons of a text with itself, the oldest first."""
     wanted = select(comparison).where(comparison.c.family == AGAINST_ITSELF).order_by(comparison.c.ended_ms)
     return [AgainstItself(row.night, _accepted(row), row.ended_ms) for row in store.rows(wanted)]
+
+
+@dataclass(frozen=True, slots=True)
+class Clearance:
+    """A halted gate that a person lets go on: what it had come to, who did it, when (ms UTC) and why."""
+
+    mode: str
+    alpha: float
+    comparisons: int
+    accepted: int
+    by: str
+    why: Redacted
+    at_ms: int
+
+
+def clear(store: Store, one: Clearance) -> None:
+    """Write down that a person lets a halted gate go on, in the evidence log too."""
+    row = {"mode": one.mode, "alpha": one.alpha, "comparisons": one.comparisons, "accepted": one.accepted}
+    row |= {"by_whom": one.by, "why": one.why, "at_ms": one.at_ms}
+    with store.write() as connection:
+        number = connection.execute(clearance.insert(), row).lastrowid
+        facts.note(connection, "clearance", number, one.at_ms, new=True)
+
+
+def clearances(store: Store, mode: str, alpha: float) -> list[Clearance]:
+    """How often a gate was let go on, the oldest first."""
+    of = (clearance.c.mode == mode) & (clearance.c.alpha == alpha)
+    return [
+        Clearance(row.mode, row.alpha, row.comparisons, row.accepted, row.by_whom, Redacted(row.why), row.at_ms)
+        for row in store.rows(select(clearance).where(of).order_by(clearance.c.id))
+    ]
 
 
 def _accepted(row: Any) -> bool | None:

@@ -12,7 +12,16 @@ from skillopt_sleep.store.schema.adoption import adoption, adoption_target, deci
 from skillopt_sleep.store.schema.harvest import session, source
 from skillopt_sleep.store.schema.mining import pattern
 from skillopt_sleep.store.schema.nights import night, skip, step
-from skillopt_sleep.store.schema.training import attempt, comparison, comparison_unit, edit, rejected, rule, trial
+from skillopt_sleep.store.schema.training import (
+    attempt,
+    clearance,
+    comparison,
+    comparison_unit,
+    edit,
+    rejected,
+    rule,
+    trial,
+)
 
 FREE: Final[tuple[Column[Any], ...]] = (
     *(session.c.title, session.c.branch, source.c.why),
@@ -22,7 +31,7 @@ FREE: Final[tuple[Column[Any], ...]] = (
     *(comparison.c.why, comparison.c.needs, comparison_unit.c.note),
     *(proposal.c.why, proposal_edit.c.title, proposal_edit.c.predicate, proposal_edit.c.why),
     *(decision.c.why, adoption.c.why, adoption_target.c.why),
-    *(night.c.error, step.c.error, skip.c.why),
+    *(night.c.error, step.c.error, skip.c.why, clearance.c.why),
 )
 """Columns of plain words. Names, paths, ids and digests are none: rows are found by them."""
 NESTED: Final[tuple[Column[Any], ...]] = (pattern.c.sentence, attempt.c.failed, night.c.report, step.c.result)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import re
 from pathlib import Path
 from random import Random
@@ -15,6 +16,7 @@ from skillopt_sleep.domain.ledgers import AttemptKey
 from skillopt_sleep.redact import Redacted
 from skillopt_sleep.store.engine import open_store
 from skillopt_sleep.store.ledgers import Attempts
+from skillopt_sleep.store.repeats import AGAINST_ITSELF
 from skillopt_sleep.store.verdicts import ComparisonFacts, save_comparison
 from tests.cli.conftest import Command
 
@@ -139,3 +141,46 @@ def test_aa_names_a_cache_and_leaves_deterministic_agents_out(command: Command, 
     attempts(other, 3, deterministic=True)
     found = command("gate", "aa", "--home", str(other / "state"), "--json")
     assert found.document["comparisons"] == 0
+
+
+def halted(surroundings: Path, first: int = 0) -> None:
+    """Nine real comparisons of a text with itself, all of them accepted."""
+    with open_store(surroundings / "state" / "store.db", SystemClock()) as store:
+        for n in range(first, first + 9):
+            facts = ComparisonFacts(f"c-{n}", "a" * 64, "a" * 64, "proof", f"n-{n}", family=AGAINST_ITSELF)
+            save_comparison(store, facts, Verdict(Outcome.ACCEPT, "better", pairs=36))
+
+
+def test_a_person_lets_a_halted_gate_go_on_and_that_stays_written(command: Command, surroundings: Path) -> None:
+    halted(surroundings)
+    assert command("gate", "aa", "--json").document["halted"]
+    assert "--clear --why" in command("gate", "aa").err
+    unsaid = command("gate", "aa", "--clear", "--json")
+    assert (unsaid.code, unsaid.document["error"]["where"]) == (2, "--why")
+    why = "it answered from a cache; key sk-ant-api03-" + "aB3" * 30
+    done = command("gate", "aa", "--clear", "--why", why, "--json")
+    assert done.code == 0, done.err
+    assert (done.document["halted"], done.document["comparisons"]) == (False, 0)
+    (one,) = done.document["cleared"]
+    assert (one["by"], one["comparisons"], one["accepted"]) == (getpass.getuser(), 9, 9)
+    assert one["why"].startswith("it answered from a cache")
+    assert "aB3aB3" not in one["why"]
+    assert "let it go on" in command("gate", "aa").err
+    assert command("verify", "--json").code == 0, "the evidence log has it"
+    halted(surroundings, 9)
+    assert command("gate", "aa", "--json").document["halted"], "what comes after is counted anew, and may halt it again"
+
+
+def test_a_gate_that_has_not_halted_has_nothing_to_lift(command: Command, surroundings: Path) -> None:
+    attempts(surroundings, 2)
+    done = command("gate", "aa", "--clear", "--why", "just so")
+    assert done.code == 2
+    assert "has not halted" in done.err
+
+
+def test_another_level_of_the_gate_is_another_record(command: Command, surroundings: Path) -> None:
+    halted(surroundings)
+    assert command("gate", "aa", "--clear", "--why", "mended", "--json").code == 0
+    config = surroundings / "other.toml"
+    config.write_text("[gate]\ntrial_alpha = 0.02\n")
+    assert command("gate", "aa", "--config", str(config), "--json").document["halted"]

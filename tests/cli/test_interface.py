@@ -59,7 +59,7 @@ OPTIONS = {
     "forget": "--match",
     "prune": "--older-than",
     "backup": "",
-    "gate aa": "",
+    "gate aa": "--clear --why",
     "gate power": "--tasks --repeats",
     "gate simulate": "--seeds --tasks-per-night --nights --repeats",
     "config show": "",

@@ -177,7 +177,7 @@ def damage(path: Path) -> None:
     """Overwrite the middle of the file with what is no page."""
     with path.open("r+b") as file:
         file.seek(path.stat().st_size // 2)
-        file.write(b"\xff" * 16384)
+        file.write(b"\xff" * 65536)
 
 
 def read_all(path: Path, clock: FixedClock, read_only: bool) -> None:

@@ -12,7 +12,7 @@ from skillopt_core.types import Edit, Outcome
 from skillopt_sleep.clock import FixedClock
 from skillopt_sleep.domain.trials import Trial, TrialStep
 from skillopt_sleep.redact import Redacted
-from skillopt_sleep.store import evidence, evidence_log
+from skillopt_sleep.store import evidence, evidence_log, facts
 from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.failures import Conflict
 
@@ -113,3 +113,26 @@ def test_a_changed_entry_breaks_the_chain_where_it_is(store: Store) -> None:
         changed = [replace(entry, **change) if entry.sequence == n else entry for entry in entries]
         assert evidence_log.first_broken(changed) == n
     assert evidence_log.first_broken([entry for entry in entries if entry.sequence != 2]) == 3
+
+
+def test_what_the_log_last_said_is_found_by_its_index(store: Store) -> None:
+    for kind, name in (
+        ("verdict", "c-1"),
+        ("verdict", "c-10"),
+        ("verdict", "c-1"),
+        ("proposal", "c-1"),
+        ("verdict", 'c"'),
+    ):
+        with store.write() as connection:
+            evidence_log.append(connection, kind, (name, f"digest {len(evidence_log.entries(store))}"), 1)
+    with store.read() as connection:
+        said = {name: facts._said_last(connection, "verdict", name) for name in ("c-1", "c-10", 'c"', "c", "c-2")}
+    assert said == {"c-1": "digest 2", "c-10": "digest 1", 'c"': "digest 4", "c": None, "c-2": None}
+    asked: list[str] = []
+    store.driver.set_trace_callback(asked.append)
+    with store.read() as connection:
+        facts._said_last(connection, "verdict", "c-1")
+    store.driver.set_trace_callback(None)
+    (query,) = [sql for sql in asked if "evidence_log" in sql]
+    (plan,) = [row[3] for row in store.driver.execute(f"EXPLAIN QUERY PLAN {query}")]
+    assert plan.endswith("INDEX ix_evidence_log_fact (kind=? AND speaks_of>? AND speaks_of<?)")

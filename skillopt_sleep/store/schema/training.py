@@ -255,6 +255,18 @@ trial_step = table(
     UniqueConstraint("trial_id", "task"),
 )
 
+clearance = table(
+    "clearance",  # a halted gate that a person lets go on
+    row_id(),
+    text("mode", None),
+    real("alpha"),
+    count("comparisons"),  # of a text with itself, until then
+    count("accepted"),
+    text("by_whom", None),
+    text("why", None),
+    ms("at_ms", required=True),
+)
+
 alpha_spend = table(
     "alpha_spend",
     row_id(),
@@ -330,4 +342,5 @@ evidence_log = table(
     Column("kind", Text, nullable=False),
     json("speaks_of", "[]"),  # digests, never bodies
     ms("at_ms", required=True),
+    Index("ix_evidence_log_fact", "kind", "speaks_of"),
 )
