@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
+from uuid import uuid4
 
 LARGEST: Final = 2 << 30
 """Bytes of a folder that is copied."""
 MOST: Final = 200_000
 """Files of a folder that is copied."""
+
+
+DEEPEST: Final = 200
+"""Folders within each other of one that is copied."""
+_NUMBERS: Final = itertools.count()
 
 
 class TooLarge(OSError):
@@ -33,6 +40,8 @@ def set_aside(folder: Path) -> Iterator[None]:
         yield
     finally:
         remove(folder)
+        if folder.exists():  # whatever of it would not go is out of the way at least
+            folder.rename(folder.with_name(f".{folder.name}.{uuid4().hex}"))
         aside.rename(folder)
 
 
@@ -47,23 +56,59 @@ def copy(folder: Path, to: Path) -> None:
 
 
 def remove(root: Path) -> None:
-    """All of it; a folder that may not be entered is opened first. Nothing that a link leads to is touched."""
-    for where, folders, _ in os.walk(root):
-        for name in folders:
-            path = Path(where, name)
-            if not path.is_symlink():
-                path.chmod(0o700)
-    shutil.rmtree(root, ignore_errors=True)
+    """All of it, as far as can be: whatever its modes are, however deep it is. Nothing that a link leads to is touched.
+
+    A folder is taken up to the root before it is looked into: a path too long for the system leads to none of them.
+    """
+    mark, found = uuid4().hex, [root]
+    while found:
+        here = found.pop()
+        with suppress(OSError):
+            here.chmod(0o700)
+            with os.scandir(here) as entries:
+                inside = list(entries)
+            for entry in inside:
+                if entry.is_dir(follow_symlinks=False):
+                    found.append(_hoisted(entry, root / f".{mark}-{next(_NUMBERS)}"))
+                else:
+                    Path(entry.path).unlink()
+        with suppress(OSError):
+            here.rmdir()
+    with suppress(RecursionError):
+        shutil.rmtree(root, ignore_errors=True)  # what would not move was looked into before what it holds
+
+
+def _hoisted(entry: os.DirEntry[str], to: Path) -> Path:
+    """The folder at its new place, or where it is if it will not move."""
+    here = Path(entry.path)
+    try:
+        here.chmod(0o700)
+        here.rename(to)
+    except OSError:
+        return here
+    return to
 
 
 def _count(folder: Path) -> None:
+    """Raises `TooLarge` for what is not copied."""
     files = size = 0
-    for where, _, names in os.walk(folder):
-        for name in names:
-            found = Path(where, name).lstat()
-            files, size = files + 1, size + found.st_size
+    level = [folder]
+    for _ in range(DEEPEST):
+        below = []
+        for here in level:
+            with os.scandir(here) as entries:
+                for entry in entries:
+                    files += 1
+                    if entry.is_dir(follow_symlinks=False):
+                        below.append(Path(entry.path))
+                    else:
+                        size += entry.stat(follow_symlinks=False).st_size
             if files > MOST or size > LARGEST:
                 raise TooLarge(f"the folder holds more than {MOST:,} files or {LARGEST >> 30} GiB")
+        if not below:
+            return
+        level = below
+    raise TooLarge(f"the folder is more than {DEEPEST} folders deep")
 
 
 def _kept(mode: int) -> bool:

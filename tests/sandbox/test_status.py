@@ -104,6 +104,25 @@ def test_a_folder_that_is_too_large_is_not_judged(folder: Path) -> None:
         copy(folder, folder.parent / "copy")
 
 
+def test_what_lies_too_deep_is_not_judged_and_removed_all_the_same(folder: Path) -> None:
+    below = os.open(folder, os.O_RDONLY)
+    for _ in range(3000):
+        os.mkdir("d", dir_fd=below)
+        inner = os.open("d", os.O_RDONLY, dir_fd=below)
+        os.close(below)
+        below = inner
+    os.close(below)
+    said = exit_status(_never, ["true"], folder, environ={})
+    assert isinstance(said, Missing)
+    assert "more than 200 folders deep" in said.reason
+    assert (folder / "src/app.txt").exists()
+    (folder / "out").symlink_to("/etc")
+    (folder / "src").chmod(0o500)
+    remove(folder)
+    assert not folder.exists()
+    assert Path("/etc/passwd").exists()
+
+
 def test_a_copy_holds_links_as_links_and_no_pipes(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
     (folder / "out").symlink_to("/etc")
