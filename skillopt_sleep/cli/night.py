@@ -186,7 +186,7 @@ NATIVELY = frozenset({"models.target_backend", "models.target", "gate.mode"})
 """Those of them that say who attempts, where a real agent does, and when it is believed."""
 WITH_A_MODEL = frozenset({"mine.recall_k"})
 """Those of them that change what a model is shown, where one phrases rules."""
-WITH_BOTH = frozenset({"evolve.rollouts_k", "evolve.edit_budget"})
+WITH_BOTH = frozenset({"evolve.rollouts_k", "evolve.edit_budget", "mine.dream_factor"})
 """Those of them that say how a skill is trained, where a model edits and a real agent attempts."""
 
 

@@ -320,7 +320,6 @@ class Config(Section):
 
 NOT_YET = frozenset(
     {
-        "mine.dream_factor",
         *("evolve.epochs", "evolve.min_edit_budget", "evolve.schedule", "evolve.seed"),
         *("targets.roots", "adopt.auto_rollback"),
         *(f"notify.{name}" for name in Notify.model_fields),

@@ -42,6 +42,7 @@ from skillopt_sleep.domain.episodes import Episode
 from skillopt_sleep.domain.proposals import ProposalState
 from skillopt_sleep.domain.tasks import KeptTask
 from skillopt_sleep.domain.world import Natively, World
+from skillopt_sleep.mine.requested.alone import not_alone
 from skillopt_sleep.mine.wording import clipped
 from skillopt_sleep.night.natively import Fresh
 from skillopt_sleep.replay.native import as_task, kept_of
@@ -104,7 +105,7 @@ class Chosen:
     left: Mapping[str, int] = field(default_factory=dict)
 
     def attempts(self, rollouts: int, repeats: int) -> int:
-        """The most that training on them takes."""
+        """The most that training on them takes; `rollouts` of a train task count those of its variants."""
         return len(self.train) * rollouts + 2 * repeats * len(self.gate)
 
 
@@ -127,7 +128,13 @@ class Growing:
 
     @property
     def rollouts(self) -> int:
+        """Attempts at one wording of a train task."""
         return 1 if self.player.deterministic else self.world.config.evolve.rollouts_k
+
+    @property
+    def attempts(self) -> int:
+        """Attempts at a train task in all its wordings."""
+        return self.rollouts * (1 + self.world.config.mine.dream_factor)
 
     @property
     def repeats(self) -> int:
@@ -188,7 +195,7 @@ def grow(at: Growing, live: Skill, kept: Sequence[KeptTask], before: Grown, scor
     if why:
         return replace(before, why=why) if going_on else Grown(why=why)
     wanted = replace(tasks, train=()) if going_on else tasks
-    bought = affordable(wanted, at.rollouts, at.repeats, _attempts_left(at))
+    bought = affordable(wanted, at.attempts, at.repeats, _attempts_left(at))
     if bought is None or not at.player.affords(1):
         why = f"the budget does not reach for one comparison at {at.player.price:,} tokens an attempt"
         return replace(before, why=why, exhausted=True) if going_on else Grown(why=why, exhausted=True)
@@ -246,8 +253,9 @@ def _evolved(at: Growing, live: Skill, kept: Sequence[KeptTask], tasks: Chosen) 
     note_shown(at.world.store, at.night, {task.source for task in tasks.train})
     config = at.world.config.evolve
     schedule = Schedule.night(config.edit_budget, at.rollouts)
+    schedule = replace(schedule, dreams=at.world.config.mine.dream_factor)
     baseline = Corrected(at.player.environment(at.night, f"requests {at.project} {at.night}"), at.episodes)
-    critic = ModelCritic(at.complete, minibatch=config.minibatch, small=at.world.backend == LOCAL)
+    critic = Careful(at.complete, minibatch=config.minibatch, small=at.world.backend == LOCAL)
     evolution = evolve(
         live, TaskSet(tasks.train, tasks.gate), baseline, critic, _Gate(at), schedule,
         memory=_memory(at), screen=at.screen(literals),
@@ -296,6 +304,20 @@ class _Gate:
         at, rule = self.at, rule_of(self.at.project, candidate.digest)
         fresh = Fresh(at.world, at.night, at.player, rule, memory=False, calibration=at.calibration)
         return fresh(environment, live, candidate, tasks, draws)
+
+
+class Careful(ModelCritic):
+    """A critic of whose other wordings of a task only those are attempted that an agent can be given by themselves.
+
+    They go through no vetting, so they may name nothing that the task does not.
+    """
+
+    def dream(self, tasks: Sequence[Task], factor: int) -> Sequence[Sequence[str] | Missing]:
+        """As the model's, without those."""
+        return [
+            said if isinstance(said, Missing) else [text for text in said if not not_alone(text, (task.prompt,))]
+            for task, said in zip(tasks, super().dream(tasks, factor), strict=True)
+        ]
 
 
 class Corrected:
@@ -353,8 +375,8 @@ def _attempts_left(at: Growing) -> int | None:
 
 
 def _plan(at: Growing, tasks: Chosen) -> str:
-    most = tasks.attempts(at.rollouts, at.repeats)
-    baseline = f"{len(tasks.train)} tasks × {at.rollouts} as baseline, then " if tasks.train else ""
+    most = tasks.attempts(at.attempts, at.repeats)
+    baseline = f"{len(tasks.train)} tasks × {at.attempts} as baseline, then " if tasks.train else ""
     left = "".join(f"; left out: {why} ({n})" for why, n in sorted(tasks.left.items()))
     pairs = f"{len(tasks.gate)} later tasks × {at.repeats} pairs"
     return f"{at.player.backend} attempts what you asked for: {baseline}{pairs}; at most {most} attempts{left}"

@@ -239,7 +239,8 @@ def _retire(connection: Connection, store: Store, number: int, name: str, done: 
     titles = connection.execute(select(pattern.c.title).where(pattern.c.id.in_(done.patterns))).scalars().all()
     blank = {"title": bodies.FORGOTTEN, "signature": "", "sentence": "null"}
     connection.execute(update(pattern).where(pattern.c.id.in_(done.patterns)).values(**blank))
-    attempted = attempt.c.task.in_(done.tasks) | attempt.c.task.startswith(f"{name}:", autoescape=True)  # its episodes
+    original = func.substr(attempt.c.task, 1, func.instr(attempt.c.task + "~", "~") - 1)  # of a made-up variant
+    attempted = original.in_(done.tasks) | attempt.c.task.startswith(f"{name}:", autoescape=True)  # its episodes
     for column, which in (
         (pattern.c.body, pattern.c.id.in_(done.patterns)),
         (task.c.prompt, task.c.id.in_(done.tasks)),

@@ -29,6 +29,7 @@ from skillopt_sleep.paths import Home
 from skillopt_sleep.store import mining
 from skillopt_sleep.store.engine import open_store
 from skillopt_sleep.store.forgetting import forget_session
+from skillopt_sleep.store.keeping import contents
 from skillopt_sleep.world import LocalWorld
 from tests.agents.pretending import pretender
 from tests.cli.requesting import BEGAN, NAMES, adding, make_project, task_about
@@ -76,6 +77,11 @@ def editing(rule: str) -> Callable[[Request], Response]:
             reply = {"tasks": [task_about(re.findall(r"said: add a function (\w+)", prompt)[0])]}
         elif "same kind of work" in prompt:
             reply = {"kinds": [{"name": "add a function", "requests": list(range(1, 40))}]}
+        elif '"variants"' in prompt:
+            asked = re.findall(r"^(\d+)\. (Add a function (\w+) .*)$", prompt, re.MULTILINE)
+            told = [(int(n), said.replace("Add a", "Please add the")) for n, said, _ in asked]
+            told += [(n, f"{said} See evil_module.") for n, said in told]
+            reply = {"variants": [{"of": n, "prompt": said} for n, said in told]}
         elif '"patterns"' in prompt:
             tasks = sorted(set(re.findall(r"== (T\d+)", prompt)))
             edit = {"op": "add", "anchor": "Rules", "text": rule}
@@ -279,3 +285,18 @@ def test_a_noisy_agent_is_asked_several_times_and_never_twice_for_one_draw(
     assert edit.verdict.pairs == 2 * (FIRST - 4)
     counted = stage.rows("SELECT count(*), count(DISTINCT key) FROM attempt")[0]
     assert counted == (2 * 2 + 2 * 2 * (FIRST - 4),) * 2, "two train tasks twice, each later task in two pairs"
+
+
+def test_variants_of_train_tasks_are_attempted_along_and_name_nothing_new(stage: Stage, httpserver: HTTPServer) -> None:
+    seen = serve(httpserver, editing(RULE))
+    (edit,) = edits(stage.night(mine={"dream_factor": 2}))
+    assert edit.verdict.pairs == FIRST - 4, "no variant is evidence"
+    dreamt = stage.rows("SELECT count(*) FROM attempt WHERE task LIKE '%~%'")[0][0]
+    assert dreamt == 4, "one variant of each train task: the other named what the task does not"
+    assert stage.rows("SELECT count(*) FROM attempt")[0][0] == 4 + dreamt + 2 * (FIRST - 4)
+    assert any("Please add the function" in p for p in prompts(seen) if '"patterns"' in p)
+    with stage.open() as world:
+        first = min((task for task in mining.tasks(world.store) if task.written), key=lambda task: task.began_ms)
+        forget_session(world.store, first.session)
+        left = [content for _, content in contents(world.store)]
+    assert not any(f"function {NAMES[0]} ".encode() in content for content in left), "nor is one remembered"
