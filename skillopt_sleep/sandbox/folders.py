@@ -47,7 +47,7 @@ def set_aside(folder: Path) -> Iterator[None]:
 
 def copy(folder: Path, to: Path) -> None:
     """Files, folders and links (as links) with their modes; sockets, pipes and devices stay behind. Raises OSError."""
-    _count(folder)
+    must_fit(folder)
 
     def odd(where: str, names: list[str]) -> set[str]:
         return {name for name in names if not _kept(Path(where, name).lstat().st_mode)}
@@ -89,8 +89,8 @@ def _hoisted(entry: os.DirEntry[str], to: Path) -> Path:
     return to
 
 
-def _count(folder: Path) -> None:
-    """Raises `TooLarge` for what is not copied."""
+def must_fit(folder: Path, largest: int = LARGEST) -> None:
+    """Raises `TooLarge` for a folder of more bytes, files or depth, OSError where it cannot be looked into."""
     files = size = 0
     level = [folder]
     for _ in range(DEEPEST):
@@ -103,8 +103,8 @@ def _count(folder: Path) -> None:
                         below.append(Path(entry.path))
                     else:
                         size += entry.stat(follow_symlinks=False).st_size
-            if files > MOST or size > LARGEST:
-                raise TooLarge(f"the folder holds more than {MOST:,} files or {LARGEST >> 30} GiB")
+            if files > MOST or size > largest:
+                raise TooLarge(f"the folder holds more than {MOST:,} files or {largest >> 20:,} MiB")
         if not below:
             return
         level = below

@@ -325,6 +325,14 @@ def test_a_folder_that_is_filled_up_is_no_score(walls: sandbox.Sandbox, monkeypa
     assert isinstance(attempted(model, workshop=workshop(walls)), Missing)
 
 
+def test_folders_within_folders_are_no_crash(walls: sandbox.Sandbox) -> None:
+    deep = "i=0; while [ $i -lt 1500 ]; do mkdir d && cd -P d; i=$((i+1)); done"
+    model = Scripted((said("", ("shell", {"command": deep})), said("So.")))
+    found = attempted(model, workshop=workshop(walls))
+    assert isinstance(found, Missing)
+    assert "folders deep" in found.reason
+
+
 def test_tools_that_only_have_a_name_are_recorded_and_bring_nothing_back(walls: sandbox.Sandbox) -> None:
     model = Scripted((said("", ("search", {"input": "depot"})), said("Yes.")))
     seen: dict[str, object] = {}

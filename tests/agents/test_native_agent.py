@@ -37,10 +37,11 @@ from skillopt_sleep.agents.native import (
     shut_in,
     version_of,
 )
-from skillopt_sleep.agents.native.files import Left
+from skillopt_sleep.agents.native.files import Left, NotJudged
 from skillopt_sleep.agents.native.rooms import clear_namesakes, install, name_of, rooms
 from skillopt_sleep.domain.answers import Answer
 from skillopt_sleep.errors import ConfigError, UsageError
+from skillopt_sleep.sandbox.folders import remove
 
 SKILL = Skill("---\nname: memo\ndescription: How memos are written.\n---\n\n# Memo\n", "memo")
 TASK = Task("t", "--version")
@@ -381,6 +382,18 @@ def test_what_is_left_is_regular_files_and_links_are_none(tmp_path: Path) -> Non
     assert dict(left) == {"a/b.txt": b"\xff"}
     hidden = ("passwd", "etc/passwd", "fifo", ".git/config", "a", "a/../a/b.txt", "/etc/passwd", "a/b.txt/c", "")
     assert [name for name in hidden if name in left] == []
+
+
+def test_folders_too_deep_within_each_other_are_not_judged(tmp_path: Path) -> None:
+    here = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(1500):
+        os.mkdir("d", dir_fd=here)
+        here, above = os.open("d", os.O_RDONLY, dir_fd=here), here
+        os.close(above)
+    os.close(here)
+    with pytest.raises(NotJudged):
+        list(Left(tmp_path))
+    remove(tmp_path)
 
 
 # -- which program

@@ -98,7 +98,7 @@ def test_a_folder_that_is_too_large_is_not_judged(folder: Path) -> None:
     with (folder / "huge").open("wb") as file:
         file.truncate(LARGEST + 1)
     said = exit_status(_never, ["true"], folder, environ={})
-    why = "the folder holds more than 200,000 files or 2 GiB"
+    why = "the folder holds more than 200,000 files or 2,048 MiB"
     assert said == Missing(f"the command true: the folder cannot be copied ({why})")
     with pytest.raises(TooLarge):
         copy(folder, folder.parent / "copy")

@@ -28,6 +28,7 @@ from skillopt_sleep.log import one_line
 from skillopt_sleep.models.conversing import Result, Tool, ToolCall
 from skillopt_sleep.redact import Redacted
 from skillopt_sleep.sandbox.command import MIB
+from skillopt_sleep.sandbox.folders import TooLarge, must_fit
 
 MOST_SHOWN: Final = 16_000
 """Characters of what a tool gave that the model is shown: the first half and the last."""
@@ -186,8 +187,12 @@ class Folder:
             )
         if ran.ended == "lost":
             raise Spoilt("the sandbox of a command broke down")
-        if _size(self.path) > MOST_LEFT:
-            raise Spoilt(f"the folder holds more than {MOST_LEFT // MIB} MiB")
+        try:
+            must_fit(self.path, MOST_LEFT)
+        except TooLarge as error:
+            raise Spoilt(str(error)) from error
+        except OSError:
+            pass  # what it may not look into itself
         return _told(ran), bool(ran.status)
 
 
@@ -242,11 +247,6 @@ def _named(name: str, task: Task) -> Tool:
         why = f"a check names the tool {name!r}, as no model can be offered one"
         raise UsageError(one_line(why), where=one_line(task.id), remedy="Use up to 64 letters, digits, _ and -")
     return _tool(name, "Does what its name says.", input="What it is given.")
-
-
-def _size(folder: Path) -> int:
-    """Bytes of the folder's files."""
-    return sum(Path(where, name).lstat().st_size for where, _, files in os.walk(folder) for name in files)
 
 
 def _list(given: object) -> list[str]:

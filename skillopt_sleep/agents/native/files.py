@@ -56,6 +56,12 @@ class Left(Mapping[str, bytes]):
             return False
 
     def __iter__(self) -> Iterator[str]:
+        try:
+            yield from self._listed()
+        except RecursionError:
+            raise NotJudged("the folder's folders lie too deep within each other") from None
+
+    def _listed(self) -> Iterator[str]:
         seen = 0
         for where, folders, files in os.walk(self._folder):
             folders[:] = sorted(name for name in folders if name not in _OURS)
