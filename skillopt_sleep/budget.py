@@ -134,6 +134,7 @@ class Budget:
         self._began_ms = clock.now_ms() if began_ms is None else began_ms
         self._lock = threading.Lock()
         self._learnt: dict[str, _Learnt] = {}
+        self._over = (0, 0)
         self._calls, self._spent = ledger.spent()
         self._in_dollars = self.limits.usd is not None
 
@@ -141,6 +142,14 @@ class Budget:
     def limits(self) -> Limits:
         """What this run may take as things stand: its own limits, and no more than the month leaves to it."""
         return self._ledger.leaves(self._own)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What must be told of what was spent: runs whose own figures are beyond what could be set aside for them."""
+        with self._lock:
+            runs, tokens = self._over
+        many = "1 run" if runs == 1 else f"{runs} runs"
+        return (f"{many} took {tokens:,} tokens more than could be set aside",) if runs else ()
 
     @property
     def counts(self) -> int:
@@ -202,6 +211,9 @@ class Budget:
     def charge(self, held: Reservation, prompt: int, output: int) -> None:
         """Replace it by what the run took by its own figures, also where that is more than was set aside."""
         usd = self._price(held.model).of(prompt, output)
+        if (over := prompt + output - held.tokens) > 0:
+            with self._lock:
+                self._over = (self._over[0] + 1, self._over[1] + over)
         self._settle(held, Spend(prompt + output, usd, True, prompt + output, usd))
 
     def _set_aside(self, role: str, model: str, size: Size, tokens: int, output: int) -> Reservation:

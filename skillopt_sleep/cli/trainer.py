@@ -96,6 +96,8 @@ def train_skill(call: Call, chosen: Chosen, out: Path | None) -> None:
                 lines = folder.lines
                 write(folder.report, report_page(training, _head(run, chosen, recipe, world, skill, player), lines))
         document = train_document(training, path, lines, simulated=player.simulated) | {"plan": costs.as_json()}
+        for line in training.warnings:
+            call.view.warn(line)
         if (problem := what_it_wants(training)) is not None and call.as_json:
             raise problem.beside(document)
         _show_training(call, training, document)
@@ -132,8 +134,12 @@ def score_skill(call: Call, chosen: Chosen, against: Path | None, models: Sequen
             except Exhausted as error:
                 problem = BudgetTooSmall(str(error), where=player.name, remedy="Give it more, or no limit")
                 break
-        budget = purse.spent()
-    document = eval_document(rows, budget, simulated=players[0].simulated) | {"plan": costs.as_json()}
+        budget, warnings = purse.spent(), purse.budget.warnings if purse.budget else ()
+    for line in warnings:
+        call.view.warn(line)
+    document = eval_document(rows, budget, simulated=players[0].simulated, warnings=warnings) | {
+        "plan": costs.as_json()
+    }
     if problem is None and (failed := next((row for row in rows if row.failed), None)):
         problem = NeedsPerson("too few attempts came back", where=failed.target, remedy="Try again")
     if problem is not None and call.as_json:

@@ -37,7 +37,7 @@ class Training:
     """What a run came to.
 
     `audit` is None where the run was stopped by its budget or there are no audit tasks, `judge` where no task has a
-    rubric.
+    rubric. `warnings` say what of its cost was not as it should be.
     """
 
     evolution: Evolution
@@ -47,6 +47,7 @@ class Training:
     signals: tuple[Signal, ...]
     budget: Json
     judge: Judge | None = None
+    warnings: tuple[str, ...] = ()
 
     @property
     def compared(self) -> bool:
@@ -86,7 +87,8 @@ def train(
     )  # fmt: skip
     audit = None if evolution.stopped == "budget" else _audited(evolution, environment, tasks, recipe, cast, draws)
     judge = judged.judge(cast.judge, recipe.judge_readings) if cast.judge else None
-    done = Training(evolution, plan, tasks, audit, told.signals(evolution), cast.budget.as_json(), judge)
+    spent, warnings = cast.budget.as_json(), cast.budget.warnings
+    done = Training(evolution, plan, tasks, audit, told.signals(evolution), spent, judge, warnings)
     if evolution.stopped != "budget" and (audit is not None or not tasks.audit):
         folder.note(end_line(evolution, audit, done.signals, done.budget))
     return done

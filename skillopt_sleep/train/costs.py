@@ -38,6 +38,7 @@ class Attempts:
     """How many attempts are planned: as `baseline`, in one `comparison` at most, in all `train` steps, in the `audit`.
 
     `smallest` is what one comparison takes with what has to come before it: each gate task once under either text.
+    `first` of them are asked for together.
     """
 
     baseline: int
@@ -46,6 +47,7 @@ class Attempts:
     train: int
     audit: int
     smallest: int
+    first: int
 
     @property
     def all(self) -> int:
@@ -117,7 +119,7 @@ class Forecast:
     def _least(self) -> Iterator[tuple[str, int, int]]:
         """Tokens of prompt and of output that the smallest comparison takes at least, by model."""
         if (attempt := self.attempt) is not None:
-            together, whole = min(self.at_once, self.attempts.smallest), self.attempts.smallest * attempt.least
+            together, whole = min(self.at_once, self.attempts.first), self.attempts.smallest * attempt.least
             aside = together * attempt.prompt, together * attempt.output
             yield (attempt.model, *(aside if sum(aside) >= whole else (whole, 0)))
         if self.question is not None:
@@ -142,10 +144,11 @@ def of_training(plan: Plan, tasks: TaskSet, repeats: int, *, deterministic: bool
         train=sum(sizes) + look_back,
         audit=2 * len(tasks.audit) * once,
         smallest=(sizes[0] if sizes else 0) + gate,
+        first=sizes[0] if sizes else len(tasks.gate),
     )
 
 
 def of_eval(tasks: int, repeats: int, texts: int, targets: int, *, deterministic: bool) -> Attempts:
     """The attempts of an `eval` of one text or two."""
     once = tasks * texts
-    return Attempts(0, once * (1 if deterministic else repeats), targets, 0, 0, once)
+    return Attempts(0, once * (1 if deterministic else repeats), targets, 0, 0, once, tasks)

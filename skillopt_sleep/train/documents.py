@@ -43,11 +43,12 @@ def train_document(training: Training, folder: Path, lines: Sequence[Mapping[str
         "judge": None if training.judge is None else training.judge.as_json(),
         "signals": signal_rows(training.signals),
         "notes": list(plan.notes),
+        "warnings": list(training.warnings),
         "budget": training.budget,
     }
 
 
-def eval_document(rows: Sequence[Row], budget: Json | None, *, simulated: bool) -> Json:
+def eval_document(rows: Sequence[Row], budget: Json | None, *, simulated: bool, warnings: Sequence[str] = ()) -> Json:
     """`eval`: one row a target. With one skill `before` is its score and `interval` that of the score."""
     return {
         "evidence": "simulated" if simulated else "replayed",
@@ -66,6 +67,7 @@ def eval_document(rows: Sequence[Row], budget: Json | None, *, simulated: bool) 
             }
             for row in rows
         ],
+        "warnings": list(warnings),
         "budget": budget,
     }
 

@@ -74,6 +74,7 @@ def cost_table(training: Training, lines: Sequence[Mapping[str, Any]]) -> str:
         f'<div class="scroll"><table>{head}{rows}</table></div>'
         f'<p class="caveat">In all {escaped(total + money)}, the audit included. Rollout: attempts at train tasks; '
         "gate: at held-out ones; optimizer: all that lies between.</p>"
+        + "".join(f'<p class="caveat">{escaped(one)}.</p>' for one in training.warnings)
     )
 
 

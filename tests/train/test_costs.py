@@ -17,7 +17,9 @@ from tests.train.test_plan import tasks
 
 AGENT = Ask("claude", 36_000, 4_000, 10)
 EDITOR = Ask("sonnet", 64, 2_048, 64)
-SEEN = Forecast(Attempts(baseline=8, comparison=36, comparisons=2, train=16, audit=36, smallest=20), AGENT, EDITOR, 2)
+SEEN = Forecast(
+    Attempts(baseline=8, comparison=36, comparisons=2, train=16, audit=36, smallest=20, first=8), AGENT, EDITOR, 2
+)
 
 
 def budget(limits: Limits, **prices: Price) -> Budget:
@@ -38,8 +40,8 @@ def test_the_attempts_of_a_training_are_those_of_its_schedule_and_its_looks() ->
 
 
 def test_one_text_is_attempted_once_and_two_are_attempted_in_pairs() -> None:
-    assert of_eval(10, 3, 1, 1, deterministic=False) == Attempts(0, 30, 1, 0, 0, 10)
-    assert of_eval(10, 3, 2, 2, deterministic=True) == Attempts(0, 20, 2, 0, 0, 20)
+    assert of_eval(10, 3, 1, 1, deterministic=False) == Attempts(0, 30, 1, 0, 0, 10, 10)
+    assert of_eval(10, 3, 2, 2, deterministic=True) == Attempts(0, 20, 2, 0, 0, 20, 10)
 
 
 def test_it_is_said_what_the_budget_buys() -> None:
@@ -73,3 +75,5 @@ def test_a_budget_that_may_reach_is_let_in() -> None:
     limits = Limits(tokens=82_112, calls=21, usd=0.37)
     SEEN.must_reach(budget(limits, claude=Price(3.0, 15.0), sonnet=Price(3.0, 15.0)))
     replace(SEEN, attempt=None, question=None).must_reach(budget(Limits(tokens=1, calls=1)))
+    alone = replace(SEEN, attempts=replace(SEEN.attempts, first=1))
+    alone.must_reach(budget(Limits(tokens=42_112)))
