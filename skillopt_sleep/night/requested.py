@@ -98,18 +98,21 @@ def write_tasks(world: World, journal: Journal, project: Project, found: Mined) 
 
 def to_ask(world: World, project: Project, found: Mined) -> tuple[list[Question], Counter[str], int]:
     """Whom a model is to be asked about tonight, why not about others, and how many are left for the next night."""
-    before, tasks, starts = _before(world, project), mining.tasks(world.store), world.starts(project.name)
+    tasks, starts = mining.tasks(world.store), world.starts(project.name)
     have = Counter(task.session for task in tasks if task.written)
     unasked: Counter[str] = Counter()
     questions: list[Question] = []
-    for sheet in _new(sheets_of(found.episodes), before, world.clock.now_ms()):
-        room, start = world.config.mine.max_tasks - have[sheet.session], start_of(sheet, starts)
-        if start is None:
-            unasked["what it started from is not on this machine"] += 1
-        elif room > 0:
+    sheets = _new(found, _before(world, project), world.clock.now_ms())
+    for n, sheet in enumerate(sheets):
+        if len(questions) == MOST_SESSIONS:
+            return questions, unasked, len(sheets) - n
+        room = world.config.mine.max_tasks - have[sheet.session]
+        start = start_of(sheet, starts) if room > 0 else None
+        if start is not None:
             questions.append(Question(sheet, room, prompt_of(sheet, room, has_commit=bool(start.commit))))
-    newest = sorted(questions, key=lambda one: (-one.sheet.began_ms, one.sheet.session))
-    return newest[:MOST_SESSIONS], unasked, len(newest[MOST_SESSIONS:])
+        elif room > 0:
+            unasked["what it started from is not on this machine"] += 1
+    return questions, unasked, 0
 
 
 def most_asked(world: World, questions: Sequence[Question]) -> tuple[int, int]:
@@ -124,7 +127,7 @@ def said(project: Project, asked: Asked) -> list[str]:
     if asked.exhausted:
         lines.append(f"{name}: the budget ended the writing of tasks, {asked.read} of {asked.of} sessions were read")
     if asked.waiting:
-        lines.append(f"{name}: {asked.waiting} sessions wait for the next night to be read for tasks")
+        lines.append(f"{name}: sessions that wait for the next night, to write tasks from: {asked.waiting}")
     if asked.lost:
         lines.append(f"{name}: tasks that a model did not give: {counted(asked.lost)}")
     if asked.refused:
@@ -139,10 +142,13 @@ def _before(world: World, project: Project) -> Asked:
     return Asked() if stored is None else msgspec.convert(stored, Asked)
 
 
-def _new(sheets: Sequence[Sheet], before: Asked, now_ms: int) -> list[Sheet]:
-    """Sessions with something that no model has read, whose last day is over: what it came to is final."""
+def _new(found: Mined, before: Asked, now_ms: int) -> list[Sheet]:
+    """Sessions with something that no model has read, the newest first: their last day is over, so they are final."""
     known, today = set(before.answered), day_of(now_ms)
-    return [sheet for sheet in sheets if not sheet.episodes <= known and day_of(sheet.ended_ms) < today]
+    unread = {one.session for one in found.episodes if one.prompt and one.id not in known}
+    sheets = sheets_of(one for one in found.episodes if one.session in unread)
+    new = [sheet for sheet in sheets if not sheet.episodes <= known and day_of(sheet.ended_ms) < today]
+    return sorted(new, key=lambda one: (-one.began_ms, one.session))
 
 
 def _asked(world: World, journal: Journal, project: Project, found: Mined, complete: Complete) -> Asked:

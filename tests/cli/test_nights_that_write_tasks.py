@@ -384,3 +384,38 @@ def test_exported_tasks_that_nobody_here_could_judge_are_refused_with_their_line
     assert "cannot be judged here" in done.document["error"]["message"]
     again = sleep("tasks", "--json", "--import", str(out))
     assert (again.code, again.document["imported"]) == (0, 0), "an export can be imported as before"
+
+
+def test_more_sessions_than_a_night_takes_wait_for_the_next_the_newest_first(
+    place: Place, sleep: Command, server: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("skillopt_sleep.night.requested.MOST_SESSIONS", 2)
+    seen = serve(server, writing(good))
+    first = night(sleep)
+    assert [about(p) for p in map(prompt_of, seen) if "practice tasks" in p] == [NAMES[2], NAMES[1]]
+    assert any("to write tasks from: 1" in warning for warning in first.document["warnings"])
+    seen.clear()
+    assert night(sleep).code == 0
+    assert [about(p) for p in map(prompt_of, seen) if "practice tasks" in p] == [NAMES[0]]
+    assert len(place.tasks()) == 3
+
+
+def test_a_session_that_goes_on_is_asked_about_again_and_yields_no_more_than_it_may(
+    place: Place, sleep: Command, server: HTTPServer
+) -> None:
+    for path in place.user_home.rglob("*.jsonl"):
+        path.unlink()
+    session = adding(place.project, place.commit, 1, NAMES[0])
+    session.write(place.user_home)
+    seen = serve(server, writing(good))
+    assert night(sleep).code == 0
+    session.says("write one page about words into docs/words.md").patches("docs/words.md", [], ["# Words"])
+    session.answers("Written.").write(place.user_home)
+    seen.clear()
+    (place.folder / "one.toml").write_text("[mine]\nmax_tasks = 1\n")
+    assert night(sleep, "anthropic", "--config", str(place.folder / "one.toml")).code == 0
+    assert not [p for p in map(prompt_of, seen) if "practice tasks" in p], "it has yielded all that it may"
+    assert night(sleep).code == 0
+    (again,) = [p for p in map(prompt_of, seen) if "practice tasks" in p]
+    assert "At most 2 tasks" in again
+    assert "3. said: write one page about words" in again
