@@ -25,6 +25,7 @@ from skillopt_sleep.store.engine import Store
 from skillopt_sleep.store.evidence import rule_ledger, trial_steps, trials
 from skillopt_sleep.store.ledgers import spent
 from skillopt_sleep.store.mining import mark_reviewed, task_documents
+from skillopt_sleep.store.mining import tasks as kept_tasks
 from skillopt_sleep.store.nights import find_night, nights, report_of, skips, steps
 from skillopt_sleep.store.proposals import find_proposal
 from skillopt_sleep.store.sources import waiting
@@ -66,13 +67,27 @@ def tasks(call: Call, name: str | None, *, mark_reviewed: bool) -> None:
         if call.as_json:
             _lines(call, found, "task", name)
             return
+        if name:
+            _show_task(call, store, name)
+            return
         rows = [(d["id"], d["split"], *_pattern_cells(d), d["prompt"][:SHOWN]) for d in found]
-        if name and not rows:
-            raise _nothing("task", name)
         if not rows:
             call.view.text("No tasks yet. `skillopt-sleep run` mines them.")
             return
         call.view.table(("id", "split", "kind", "pattern", "prompt"), rows)
+
+
+def _show_task(call: Call, store: Store, name: str) -> None:
+    """One task as a person reads it before they say that they have: the request, its start, each check."""
+    one = next(iter(kept_tasks(store, name=name)), None)
+    if one is None:
+        raise _nothing("task", name)
+    begins = f"at commit {one.commit[:12]}" if one.commit else "at no recorded commit"
+    read = f"read by {one.reviewed_by}" if one.reviewed_by else "not read yet (--mark-reviewed)"
+    call.view.text(f"{one.id}: {one.split}, {one.origin}, {iso(one.began_ms)}, {begins}; {read}\n\n{one.prompt}")
+    for check in one.checks:
+        found = f" ({check.vetting})" if check.vetting else ""
+        call.view.text(f"  {check.kind}: {check.argument}{found}")
 
 
 def _pattern_cells(task: Json) -> tuple[str, str]:

@@ -419,3 +419,23 @@ def test_a_session_that_goes_on_is_asked_about_again_and_yields_no_more_than_it_
     (again,) = [p for p in map(prompt_of, seen) if "practice tasks" in p]
     assert "At most 2 tasks" in again
     assert "3. said: write one page about words" in again
+
+
+def test_a_person_reads_a_task_with_its_start_and_what_vetting_found(
+    place: Place, sleep: Command, server: HTTPServer
+) -> None:
+    serve(server, writing(good))
+    assert night(sleep).code == 0
+    one = place.tasks()[0]
+    told = sleep("tasks", one.id).out
+    for text in (
+        asked_for(NAMES[0]),
+        place.commit[:12],
+        "held at the end",
+        "fails on the starting state",
+        "not read yet",
+    ):
+        assert text in told, text
+    assert sleep("tasks", one.id, "--mark-reviewed").code == 0
+    assert "read by person" in sleep("tasks", one.id).out
+    assert sleep("tasks", "nothing").code == 1
