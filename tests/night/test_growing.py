@@ -300,3 +300,15 @@ def test_variants_of_train_tasks_are_attempted_along_and_name_nothing_new(stage:
         forget_session(world.store, first.session)
         left = [content for _, content in contents(world.store)]
     assert not any(f"function {NAMES[0]} ".encode() in content for content in left), "nor is one remembered"
+
+
+def test_a_backtest_trains_on_what_was_written_before_and_keeps_nothing(stage: Stage, httpserver: HTTPServer) -> None:
+    serve(httpserver, editing(RULE))
+    stage.night(models={"optimizer_backend": "anthropic", "optimizer": "scripted", "optimizer_base_url": stage.url})
+    with stage.open() as world:
+        world.as_of_ms = int(BEGAN.timestamp() * 1000) + 3 * DAY_MS - 9 * 3_600_000
+        report = sleep(world)
+    (edit,) = edits(report)
+    assert (edit.verdict.pairs, edit.verdict.effect) == (FIRST - 3, 1.0), "three days before the cut, the rest after it"
+    assert stage.rows("SELECT count(*) FROM trial WHERE id LIKE '%-claude'")[0][0] == 0
+    assert stage.rows("SELECT count(*) FROM proposal WHERE night_id LIKE '%-2'")[0][0] == 0
