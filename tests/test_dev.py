@@ -165,6 +165,18 @@ def test_lint_alone_fails_the_tests_command(run, clone):
     assert run("test", git=GIT, uv=UV).returncode == 1
 
 
+def test_the_native_demo_takes_the_agents_under_test(run, clone, tmp_path):
+    (clone / "tests/agents_e2e").mkdir(parents=True)
+    install = clone / "tests/agents_e2e/install"
+    install.write_text("#!/bin/sh\necho /where/they/are\n")
+    install.chmod(0o755)
+    (clone / "tests/__init__.py").touch()
+    (clone / "tests/agents_e2e/__init__.py").touch()
+    (clone / "tests/agents_e2e/demo.py").write_text("import sys\nprint('shown', *sys.argv[1:])\n")
+    shown = run("demo", "--native", git=GIT, uv=UV)
+    assert (shown.returncode, shown.stdout.splitlines()[-1:]) == (0, ["shown /where/they/are"]), shown.stderr
+
+
 def test_the_demo_hands_its_arguments_on(run, tmp_path):
     assert run("demo", "--json", git=GIT, uv=UV).returncode == 0
     assert log(tmp_path)[-1] == "skillopt-sleep run --demo --json"

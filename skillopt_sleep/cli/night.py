@@ -253,6 +253,8 @@ def show_plan(call: Call, planned: Plan) -> None:
     if rows:
         view.table(("rule", "document", "made from", "measured on", "cut"), rows, right=(2, 3))
     view.text(planned.buys)
+    for line in (line for one in planned.attempts for line in one.said):
+        view.text(line)
 
 
 def _slept(world: LocalWorld) -> NightReport:

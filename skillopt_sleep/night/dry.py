@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from skillopt_sleep.domain.reports import ModelUse
+from skillopt_sleep.domain.reports import ModelUse, Spent
 from skillopt_sleep.domain.world import World
 from skillopt_sleep.lock import hold
 from skillopt_sleep.mine import Mined, mine
 from skillopt_sleep.mine.kinds import Item, batches, items_of, patterns_of
+from skillopt_sleep.mine.tasks import tasks_of
 from skillopt_sleep.night.kinds import known_kinds, most_asked, to_show
+from skillopt_sleep.night.natively import planned
 from skillopt_sleep.night.plan import Subject
 from skillopt_sleep.night.projects import Project
+from skillopt_sleep.night.records import SALT
 from skillopt_sleep.night.requested import most_asked as most_tasks_asked
 from skillopt_sleep.night.requested import to_ask
 from skillopt_sleep.night.work import live_skill, planned_subjects, projects_of
 from skillopt_sleep.replay.practice import Practice, task_set
+from skillopt_sleep.store.mining import tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,14 @@ class Asks:
 
 
 @dataclass(frozen=True, slots=True)
+class Attempts:
+    """What a real agent would attempt in one project: `said` in sentences, `plan` in figures."""
+
+    said: tuple[str, ...]
+    plan: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What a night would do, and what its budget buys."""
 
@@ -72,6 +84,7 @@ class Plan:
     lines: tuple[Line, ...]
     tokens: int | None
     asks: Asks | None = None
+    attempts: tuple[Attempts, ...] = ()
 
     @property
     def headline(self) -> str:
@@ -92,7 +105,8 @@ class Plan:
             for line in self.lines
         ]  # fmt: skip
         plan = {"sessions": self.sessions, "rules": lines, "budget_tokens": self.tokens, "buys": self.buys,
-                "asks": self.asks.as_json() if self.asks else None}  # fmt: skip
+                "asks": self.asks.as_json() if self.asks else None,
+                "attempts": [dict(one.plan) for one in self.attempts]}  # fmt: skip
         return {"format": 1, "dry_run": True, "backend": self.backend, "plan": plan}
 
 
@@ -103,17 +117,32 @@ def plan_of(world: World) -> Plan:
         world.harvest()
         named = world.named_model()
         asks, lines, sessions = Asks(named) if named else None, [], 0
+        attempts: list[Attempts] = []
         for project in projects_of(world):
             world.progress.stage(f"mine {project.shown}")
             sessions += len({episode.session for episode in project.episodes})
             found = mine(project.episodes)
             items, before = items_of(found), known_kinds(world.store, project)
             kinds = patterns_of(before.kinds, items, found)
-            lines += [_line(project, one, world) for one in planned_subjects(world, project, found, kinds)]
+            subjects = planned_subjects(world, project, found, kinds)
+            lines += [_line(project, one, world) for one in subjects]
+            attempts += _attempts(world, project, found, subjects)
             if asks is not None:
                 asks = _with(asks, world, to_show(world, found, items, before)[0])
                 asks = _with_tasks(asks, world, project, found)
-    return Plan(world.backend, sessions, tuple(lines), world.config.budget.tokens, asks)
+    return Plan(world.backend, sessions, tuple(lines), world.config.budget.tokens, asks, tuple(attempts))
+
+
+def _attempts(world: World, project: Project, found: Mined, subjects: Sequence[Subject]) -> Iterator[Attempts]:
+    """Which rules a real agent would attempt, where one does. Nothing is kept, so tasks are made as they would be."""
+    player = world.natively("", project.name, found.history)
+    if player is None:
+        return
+    made = tasks_of((*found.patterns, *found.requests), found.episodes, SALT)
+    known = {task.id: task for task in (*tasks(world.store, project=project.name), *made)}
+    plan = planned(world, player, subjects, list(known.values()), project.episodes)
+    tokens = Spent(world.config.budget.tokens, 0)
+    yield Attempts(tuple(plan.said(subjects, tokens)), plan.as_json(subjects))
 
 
 def _with(asks: Asks, world: World, shown: Sequence[Item]) -> Asks:
@@ -149,5 +178,5 @@ def _with_tasks(asks: Asks, world: World, project: Project, found: Mined) -> Ask
 def _line(project: Project, one: Subject, world: World) -> Line:
     shown = dict.fromkeys(one.pattern.episodes, "") if one.pattern else {}
     practice = Practice(one.rule, live_skill(world, one.document), one.cut_ms, world.clock.now_ms(), shown)
-    tasks = task_set(practice, project.episodes)
-    return Line(one.title, one.document.name, project.shown, len(tasks.train), len(tasks.gate), one.cut_ms)
+    sides = task_set(practice, project.episodes)
+    return Line(one.title, one.document.name, project.shown, len(sides.train), len(sides.gate), one.cut_ms)

@@ -28,6 +28,7 @@ from skillopt_sleep.night.plan import Subject
 from skillopt_sleep.night.staging import Practised, planned_edit, practised
 from skillopt_sleep.replay.native import as_task, kept_of
 from skillopt_sleep.replay.practice import ONE_EDIT
+from skillopt_sleep.review.words import count
 from skillopt_sleep.store.evidence import trial_steps, trials
 from skillopt_sleep.store.verdicts import last_verdict
 
@@ -78,10 +79,22 @@ class Plan:
     rules: Mapping[str, Chosen] = field(default_factory=dict)
     repeats: int = 1
 
+    def as_json(self, subjects: Sequence[Subject]) -> dict[str, object]:
+        """The same in figures."""
+        titles = {one.rule: one.title for one in subjects}
+        rules = [
+            {"title": titles.get(rule, rule), "baseline": len(found.train), "tasks": len(found.own),
+             "others": len(found.others), "pairs": self.repeats, "attempts": found.attempts(self.repeats),
+             "empty_folder": found.bare, "left_out": dict(found.left)}
+            for rule, found in self.rules.items()
+        ]  # fmt: skip
+        return {"agent": self.player.backend, "tokens_an_attempt": self.player.price, "rules": rules}
+
     def said(self, subjects: Sequence[Subject], tokens: Spent) -> Iterator[str]:
         """What it takes, and what the budget buys, said before anything is spent."""
         price, titles = self.player.price, {one.rule: one.title for one in subjects}
-        yield f"{self.player.backend} attempts {len(self.rules)} rules; an attempt is set aside at {price:,} tokens"
+        rules = count(len(self.rules), "rule")
+        yield f"{self.player.backend} attempts {rules}; an attempt is set aside at {price:,} tokens"
         for rule, chosen in self.rules.items():
             parts = [
                 f"{len(chosen.train)} attempts as baseline",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from skillopt_core.types import Outcome
+from skillopt_sleep.agents.native import NativeAgent
 from skillopt_sleep.cli.night import what_it_wants
 from skillopt_sleep.clock import DAY_MS, FixedClock, parse_iso
 from skillopt_sleep.config import Config
@@ -18,6 +20,7 @@ from skillopt_sleep.domain.proposals import ProposedEdit
 from skillopt_sleep.domain.reports import NightReport
 from skillopt_sleep.errors import BudgetTooSmall, NotSignedIn
 from skillopt_sleep.night import sleep
+from skillopt_sleep.night.dry import plan_of
 from skillopt_sleep.paths import Home
 from skillopt_sleep.store.engine import open_store
 from skillopt_sleep.world import LocalWorld, Silence
@@ -189,3 +192,37 @@ def test_the_morning_is_told_of_runs_that_took_more_than_was_set_aside(tmp_path:
     assert (report.budget.tokens.spent or 0) > 121_000, "what was taken counts, also beyond the limit"
     (target,) = [use for use in report.models if use.role == "target"]
     assert any("the budget had no more" in why for why in target.failed)
+
+
+def test_a_dry_run_says_what_would_be_attempted_and_attempts_nothing(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, looks=3, stamps=made.NONE)
+    with stage.open(budget={"tokens": 100_000}) as world:
+        world.dry_run = True
+        (attempts,) = plan_of(world).attempts
+    (rule,) = attempts.plan["rules"]  # type: ignore[misc]
+    assert (rule["baseline"], rule["tasks"], rule["pairs"], rule["attempts"]) == (2, 3, 1, 8)
+    assert attempts.plan["tokens_an_attempt"] == 40_000
+    assert attempts.said[-1].startswith("100,000 tokens buy 2 of 8 attempts, fewer than the smallest comparison takes")
+    assert stage.rows("SELECT count(*) FROM attempt")[0][0] == 0
+
+
+def test_a_night_that_is_ended_in_the_middle_goes_on_and_pays_for_no_draw_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage, whole, asked = Stage(tmp_path, looks=3, stamps=made.NONE), NativeAgent.attempt, itertools.count()
+
+    def attempt(self: NativeAgent, *arguments: Any) -> Any:
+        if next(asked) == 3:
+            raise KeyboardInterrupt
+        return whole(self, *arguments)
+
+    monkeypatch.setattr(NativeAgent, "attempt", attempt)
+    with pytest.raises(KeyboardInterrupt):
+        stage.night()
+    before = stage.rows("SELECT key FROM attempt")
+    assert len(before) == 6, "two for the baseline, two pairs"
+    report = stage.night()
+    assert edits(report)[made.HELPS].verdict.pairs == 3
+    after = stage.rows("SELECT key FROM attempt")
+    assert set(before) < set(after)
+    assert len(after) == stage.rows("SELECT count(*) FROM spend")[0][0] == 8
