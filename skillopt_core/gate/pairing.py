@@ -14,7 +14,10 @@ from skillopt_core.types import Comparison, Missing, Pair, Skill, Task, Trajecto
 BLOCK: Final = 16
 """Tasks a block: both arms run on a block before the next begins, so that drift of the agent hits both alike."""
 WAVES: Final = 4
-"""Attempts side by side in one block, in multiples of how many there are at a time."""
+"""Attempts side by side in one block, in multiples of how many there are at a time: the end of a block is waited for,
+and where the budget ends two blocks may be lost."""
+MANY: Final = 8
+"""Attempts at a time above which a block is twice as long."""
 FEW: Final = 8
 """Pairs of the very first block of attempts side by side, at least."""
 
@@ -80,7 +83,7 @@ def _blocks(wanted: Sequence[Wanted], block: int, width: int, *, first: bool) ->
     very first one is small: it shows whether anything comes back."""
     at = 0
     if width > 1:
-        block = WAVES * width // 2
+        block = (WAVES if width <= MANY else 2 * WAVES) * width // 2
         if first:
             at = max(FEW, -(-width // 2))
             yield wanted[:at]
