@@ -52,12 +52,11 @@ class EngineFinding:
 def engine_spans(scan: bytes, low: bytes) -> list[Span]:
     """What the engine sees in `scan` (valid UTF-8 without NUL; `low` is the same in lower case): unsorted, perhaps
     overlapping. Empty without engine."""
-    scan_string = _scanner()
-    if scan_string is None:
-        return []
     spans: list[Span] = []
-    texts = suspects(scan, low) if _is_known() else _pieces(scan)
-    for offset, window in _windows(scan, texts):
+    for offset, window in _windows(scan, _seen(scan, low)):
+        scan_string = _scanner()
+        if scan_string is None:
+            break
         findings = list(scan_string(window.decode("utf-8")))
         if findings:
             lines = [0, *(newline.end() for newline in re.finditer(b"\n", window))]
@@ -109,10 +108,17 @@ def _scanner() -> Callable[[str], Iterable[Any]] | None:
     return scan_string
 
 
+def _seen(scan: bytes, low: bytes) -> Iterable[tuple[int, int]]:
+    """(start, end) of what the engine is given of `scan`. Where that is nothing, it need not be loaded."""
+    return suspects(scan, low) if _is_known() else _pieces(scan)
+
+
 def _is_known() -> bool:
     """Whether the engine runs by the rules of `suspects.RELEASE`."""
-    import betterleaks
-
+    try:
+        import betterleaks
+    except ImportError:
+        return True
     return betterleaks.__version__ == RELEASE and not any(name.startswith("BETTERLEAKS_") for name in os.environ)
 
 

@@ -93,7 +93,7 @@ def test_a_fork_of_a_process_that_used_it_is_refused_and_one_of_a_fresh_process_
             os.wait()
 
         child("PASSWORD=hunter2hunter2")
-        redactor.redact("load it")
+        redactor.redact("what looks like a passw loads it")
         child("PASSWORD=hunter2hunter2, again")
         """
     )
@@ -106,6 +106,19 @@ def test_a_fork_of_a_process_that_used_it_is_refused_and_one_of_a_fresh_process_
 def test_it_is_not_loaded_before_it_is_used() -> None:
     said = in_a_process("import sys; import skillopt_sleep.redact; print('betterleaks' in sys.modules)")
     assert said.strip() == "False"
+
+
+def test_its_library_is_loaded_by_the_first_text_in_which_it_could_find_something() -> None:
+    pytest.importorskip("betterleaks")
+    said = in_a_process(
+        """
+        from skillopt_sleep.redact import Redactor, engine
+        for text in ("please look at the router", "token = nothing", "passw"):
+            Redactor().redact(text)
+            print(engine._loaded_in is not None)
+        """
+    )
+    assert said.split() == ["False", "False", "True"]
 
 
 @pytest.mark.parametrize("before", range(65_536 - 96, 65_536 + 8, 13))

@@ -67,7 +67,7 @@ def fresh(text: str, *, engine: bool) -> str:
 
 @pytest.mark.parametrize("seed", HOSTILE.values(), ids=HOSTILE)
 def test_redaction_is_linear(seed: str) -> None:
-    Redactor().redact("load the engine")
+    Redactor().redact("a passw loads the engine")
     for engine in (False, True):
 
         def work(text: str, engine: bool = engine) -> str:
@@ -78,7 +78,7 @@ def test_redaction_is_linear(seed: str) -> None:
 
 
 def test_a_hundred_kilobytes_take_less_than_a_second() -> None:
-    Redactor().redact("load the engine")
+    Redactor().redact("a passw loads the engine")
     assert best(lambda text: fresh(text, engine=True), "a_", 100_000) < 1
 
 
