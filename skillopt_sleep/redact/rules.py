@@ -38,13 +38,18 @@ _JWT = re.compile(rb"eyJ[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_/+-]*+)*+={0,2}")
 _JWT_BODY = re.compile(rb"\.(?:eyJ|[A-Za-z0-9_-]{16})|\.\.")
 
 
+def _at_first_use(pattern: bytes) -> Callable[[], re.Pattern[bytes]]:
+    """The pattern, compiled where its literal is first met: most never are, and all take as long as 100 KB of text."""
+    return cache(lambda: re.compile(pattern))
+
+
 def _vendor_rule(vendor: Vendor) -> Rule:
     starts = b"|".join(re.escape(start.encode()) for start in vendor.starts)
     left = _LEFT_OF_SHORT if min(map(len, vendor.starts)) <= _SHORT else _LEFT
-    pattern = re.compile((b"" if vendor.inside_words else left) + b"(?:" + starts + b")" + vendor.run.encode())
+    pattern = _at_first_use((b"" if vendor.inside_words else left) + b"(?:" + starts + b")" + vendor.run.encode())
 
     def find(scan: bytes, at: int) -> tuple[Span | None, int]:
-        match = pattern.match(scan, at)
+        match = pattern().match(scan, at)
         if match is None:
             return None, at
         if vendor.random and not is_random(match[0], 16):
@@ -55,10 +60,10 @@ def _vendor_rule(vendor: Vendor) -> Rule:
 
 
 def _context_rule(context: Context) -> Rule:
-    pattern = re.compile(context.pattern.encode())
+    pattern = _at_first_use(context.pattern.encode())
 
     def find(scan: bytes, at: int) -> tuple[Span | None, int]:
-        match = pattern.match(scan, at)
+        match = pattern().match(scan, at)
         if match is None or not context.judge(match):
             return None, at
         start, end = match.span(secret_group(match))
@@ -94,7 +99,7 @@ class _Dispatch(NamedTuple):
 
 @cache
 def _dispatch() -> _Dispatch:
-    """All rules, compiled at first use: most commands redact nothing."""
+    """All rules, made at first use: most commands redact nothing."""
     rules = (
         *map(_vendor_rule, VENDORS),
         *map(_context_rule, CONTEXTS),

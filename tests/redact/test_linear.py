@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from skillopt_sleep.redact import Redactor, printable
+from skillopt_sleep.redact.rules import _dispatch
 
 HOSTILE = {
     "a_": "a_",
@@ -85,3 +86,10 @@ def test_a_hundred_kilobytes_take_less_than_a_second() -> None:
 @pytest.mark.parametrize("seed", ["\x1b[", "\x1b]", "\x1b[0;", "\x1bP", "\x9d", "\u202e", "\r"], ids=repr)
 def test_what_is_shown_is_linear(seed: str) -> None:
     assert best(printable, seed, 400_000) <= 8 * max(best(printable, seed, 100_000), FLOOR)
+
+
+def test_every_rule_can_be_tried_where_its_literals_stand() -> None:
+    """Expressions are compiled at first use: a broken one must not wait for its vendor's token."""
+    for rule in _dispatch().rules:
+        for literal in rule.literals:
+            assert rule.find(literal, 0)[1] >= 0
