@@ -10,6 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import Final
 
@@ -29,7 +30,7 @@ from skillopt_sleep.night.staging import Practised, planned_edit, practised
 from skillopt_sleep.replay.native import as_task, kept_of
 from skillopt_sleep.replay.practice import ONE_EDIT
 from skillopt_sleep.review.words import count
-from skillopt_sleep.store.evidence import trial_steps, trials
+from skillopt_sleep.store.evidence import alpha_of, trial_steps, trials
 from skillopt_sleep.store.verdicts import last_verdict
 
 MOST_TRAIN: Final = 3
@@ -247,7 +248,7 @@ class Fresh:
     ) -> Verdict:
         """As the configured gate, asked about fresh attempts."""
         fresh = self.player.environment(self.night, f"rule {self.rule} {self.night}", memory=self.memory)
-        gate: Gate = self.player.gate(self._alpha(), self._prior(live, candidate))
+        gate: Gate = self.player.gate(self._alpha(live, candidate), self._prior(live, candidate))
         state = self.calibration or Calibration(self.world.config.gate.alpha)
         return unless_halted(gate, state)(fresh, live, candidate, tasks, draws)
 
@@ -259,13 +260,18 @@ class Fresh:
         found = last_verdict(self.world.store, self.rule, live.digest, candidate.digest, agent, self.night)
         return found.units if found else ()
 
-    def _alpha(self) -> float:
-        """What this trial may err: its own share, or of the one that all trials have together."""
+    def _alpha(self, live: Skill, candidate: Skill) -> float:
+        """What this trial may err: its own share, or the one of the t-th candidate of the one that all have together.
+
+        A trial that began anew, on another text, is another candidate. A backtest spends nothing.
+        """
         gate = self.world.config.gate
-        if gate.alpha_policy == "trial":
+        if gate.alpha_policy == "trial" or live.digest == candidate.digest:
             return gate.trial_alpha
-        before = {t.rule for t in trials(self.world.store) if t.id.endswith(f"-{self.player.backend}")}
-        return spent(gate.alpha, len(before - {self.rule}) + 1)
+        if self.world.as_of_ms is not None:
+            return spent(gate.alpha, 1)
+        tried = f"{self.rule} {live.digest} {candidate.digest}"
+        return alpha_of(self.world.store, f"trials of {self.player.backend}", tried, partial(spent, gate.alpha))
 
 
 def _scored(world: World, backend: str) -> Mapping[str, frozenset[str]]:

@@ -70,8 +70,11 @@ def rule_id(project: str, sentence: Sentence) -> str:
     return "r-" + hashlib.sha256(f"{project}\0{subject(sentence)}".encode()).hexdigest()[:12]
 
 
-def preferred(texts: Iterable[str], project: str) -> list[Subject]:
-    """What the person prefers, as subjects that all their sessions are evidence of: none of it was mined."""
+def preferred(texts: Iterable[str], project: str, since: Mapping[str, int] | None = None) -> list[Subject]:
+    """What the person prefers, as subjects that all their sessions are evidence of: none of it was mined.
+
+    `since` says from when on each text holds, ms UTC.
+    """
     subjects = []
     for text in texts:
         sentence = from_preference(text)
@@ -79,7 +82,7 @@ def preferred(texts: Iterable[str], project: str) -> list[Subject]:
             continue
         document = documents(project)["memory"]
         edit = Edit("add", RULES, render(sentence), why="you prefer it", origin=PREFERENCE + text)
-        quote = Quote(0, "", None, "person", text)
+        quote = Quote(0, "", (since or {}).get(text), "person", text)
         rule = rule_id(project, sentence)
         subjects.append(Subject(rule, document, sentence, f"you prefer: {text}", 0, quotes=(quote,), edit=edit))
     return subjects

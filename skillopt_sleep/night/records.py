@@ -6,6 +6,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from skillopt_core.gate import e_reverse, e_value, trial_over
 from skillopt_core.memory import Rejection, meaning
@@ -15,6 +16,7 @@ from skillopt_sleep.domain.frictions import Pattern
 from skillopt_sleep.domain.proposals import Document
 from skillopt_sleep.domain.tasks import KeptTask, Split
 from skillopt_sleep.domain.trials import Trial, TrialState, TrialStep
+from skillopt_sleep.domain.world import World
 from skillopt_sleep.mine import VERSION, Mined
 from skillopt_sleep.mine.tasks import tasks_of
 from skillopt_sleep.night.plan import Subject
@@ -22,7 +24,15 @@ from skillopt_sleep.night.watch import Adopted
 from skillopt_sleep.redact import Redactor
 from skillopt_sleep.store.adoptions import Adoptions
 from skillopt_sleep.store.engine import Store
-from skillopt_sleep.store.evidence import save_rejections, save_trial, trial_steps, trials
+from skillopt_sleep.store.evidence import (
+    note_exposures,
+    note_preferences,
+    preferred_since,
+    save_rejections,
+    save_trial,
+    trial_steps,
+    trials,
+)
 from skillopt_sleep.store.ledgers import Attempts
 from skillopt_sleep.store.mining import note_made_from, save_episodes, save_patterns, save_tasks
 from skillopt_sleep.store.mining import tasks as kept_tasks
@@ -34,6 +44,10 @@ SALT = "skillopt-sleep"
 
 ON_TRIAL = frozenset({Outcome.ACCEPT, Outcome.ABSTAIN, Outcome.SUPPORTED, Outcome.REJECT, Outcome.NO_EXPOSURE})
 """Recorded evidence is free: every rule that was measured goes on gathering it. What is accepted has enough."""
+
+
+CONFIGURED: Final = "configuration"
+"""Where preferences come from: sleep.toml, and what a night was told beside it."""
 
 
 def attempts(store: Store, night: str, redactor: Redactor) -> Attempts:
@@ -176,6 +190,24 @@ def adopted_rules(store: Store, project: str) -> Mapping[Document, Mapping[str, 
                 since = Adopted(adoption.id, adoption.at_ms, cuts.get(edit.rule, 0))
                 found[proposal.document].setdefault(edit.rule, since)
     return found
+
+
+def note_watched(store: Store, document: Document, rule: str, sessions: Mapping[str, bool]) -> None:
+    """The ledger of an adopted rule: the sessions since then, and in which of them it was broken."""
+    note_exposures(store, rule, document.name, sessions)
+
+
+def preferred_by(world: World) -> Mapping[str, int]:
+    """Since when (ms UTC) the person's preferences hold, by their words as they are kept; new ones hold from now on.
+
+    A backtest and a plan keep nothing.
+    """
+    said = [world.redactor.redact(text) for text in world.config.preferences.rules]
+    if world.as_of_ms is None and not world.dry_run:
+        note_preferences(world.store, said, CONFIGURED)
+    known = preferred_since(world.store, CONFIGURED)
+    given = zip(world.config.preferences.rules, said, strict=True)
+    return {text: known[clean] for text, clean in given if clean in known}
 
 
 def _over(verdict: Verdict, nights: int) -> str:

@@ -9,7 +9,7 @@ side. Only days drawn at random would be free of that.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
@@ -45,8 +45,9 @@ class Adopted:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """One session: the kind of its work, and whether the rule was broken in it."""
+    """One session: its name, the kind of its work, and whether the rule was broken in it."""
 
+    session: str
     work: str
     broken: bool
 
@@ -55,16 +56,21 @@ class _Seen:
         return Compared(self.work, float(self.broken))
 
 
+Note = Callable[[str, Mapping[str, bool]], None]
+"""Told of a rule in which of the sessions since its adoption it was broken."""
+
+
 def watched(
-    document: Document, live: str, adopted: Mapping[str, Adopted], episodes: Sequence[Episode], agent: Replays
-) -> list[Watched]:
+    document: Document, live: str, adopted: Mapping[str, Adopted], episodes: Sequence[Episode], agent: Replays,
+    note: Note = lambda rule, sessions: None,
+) -> list[Watched]:  # fmt: skip
     """For each adopted rule that stands in the live document: how often it was broken, before and after.
 
     `adopted` are rules by their id; what stands there otherwise, a person wrote.
     """
     standing = {rule_id(document.scope, one): one for one in parse(live) if not isinstance(one, Said)}
     return [
-        _watched(document, rule, sentence, adopted[rule], episodes, agent)
+        _watched(document, rule, sentence, adopted[rule], episodes, agent, note)
         for rule, sentence in standing.items()
         if rule in adopted
     ]
@@ -76,9 +82,11 @@ def alarms(found: Sequence[Watched]) -> list[str]:
 
 
 def _watched(
-    document: Document, rule: str, sentence: Sentence, since: Adopted, episodes: Sequence[Episode], agent: Replays
-) -> Watched:
+    document: Document, rule: str, sentence: Sentence, since: Adopted, episodes: Sequence[Episode], agent: Replays,
+    note: Note,
+) -> Watched:  # fmt: skip
     before, after = _sides(rule, sentence, since, episodes, agent)
+    note(rule, {one.session: one.broken for one in after})
     found = observed([one.compared for one in before], [one.compared for one in after])
     return Watched(
         rule=rule,
@@ -105,7 +113,8 @@ def _sides(
     for numbers in sorted(sessions.values(), key=lambda some: episodes[some[0]].began_ms):
         began = [episodes[n].began_ms for n in numbers]
         if min(began) >= since.at_ms or (since.cut_ms <= min(began) and max(began) < since.at_ms):
-            seen = _Seen(kind_of_work([episodes[n] for n in numbers]), any(broke[n] for n in numbers))
+            work = kind_of_work([episodes[n] for n in numbers])
+            seen = _Seen(episodes[numbers[0]].session, work, any(broke[n] for n in numbers))
             sides[min(began) >= since.at_ms].append(seen)
     return sides
 

@@ -186,13 +186,15 @@ class Night:
 
     def watch_adopted(self, project: Project) -> None:
         """What adopted rules did in the person's own later sessions."""
-        if self.world.as_of_ms is None and not self.world.dry_run:
+        keeps = self.world.as_of_ms is None and not self.world.dry_run
+        if keeps:
             said = live_rules(self.world, project.name)
             records.end_adopted(self.world.store, project.name, said, self.world.clock.now_ms())
         for document, rules in records.adopted_rules(self.world.store, project.name).items():
             live = self.world.live(document)
             if live is not None and self._agent is not None:
-                found = watched(document, live, rules, project.episodes, self._agent)
+                note = partial(records.note_watched, self.world.store, document) if keeps else lambda *_: None
+                found = watched(document, live, rules, project.episodes, self._agent, note)
                 self.tally.watch += found
                 self.tally.warnings += alarms(found)
 
@@ -305,7 +307,7 @@ def planned_subjects(world: World, project: Project, found: Mined, kinds: Sequen
     trials = [] if world.as_of_ms else records.trials_of(world.store, project.name)
     cuts = {trial.rule: trial.cut_ms for trial in trials}
     wanted = [
-        *preferred(world.config.preferences.rules, project.name),
+        *preferred(world.config.preferences.rules, project.name, records.preferred_by(world)),
         *mined(found, found.patterns, cuts, world.as_of_ms),
         *of_kinds(kinds),
     ]

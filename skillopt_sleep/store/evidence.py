@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
 
-from sqlalchemy import func, select, update
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import and_, bindparam, func, select, update
+from sqlalchemy.dialects.sqlite import Insert, insert
 
 from skillopt_core.memory import Rejection
 from skillopt_core.types import Outcome
@@ -15,7 +15,7 @@ from skillopt_sleep.redact import Redacted
 from skillopt_sleep.store import bodies
 from skillopt_sleep.store.documents import document_of, document_row
 from skillopt_sleep.store.engine import Store
-from skillopt_sleep.store.schema.harvest import session
+from skillopt_sleep.store.schema.harvest import session, skill_use
 from skillopt_sleep.store.schema.training import (
     alpha_spend,
     exposure,
@@ -26,6 +26,16 @@ from skillopt_sleep.store.schema.training import (
     trial,
     trial_step,
 )
+
+
+def _exposed() -> Insert:
+    """A session counts once for a rule, with what was seen of it last."""
+    new = insert(exposure)
+    again = {name: new.excluded[name] for name in ("applicable", "offered", "opened", "friction")}
+    return new.on_conflict_do_update(index_elements=["rule_id", "session_id"], set_=again)
+
+
+_EXPOSED: Final = _exposed()
 
 
 def save_trial(store: Store, one: Trial, steps: Sequence[TrialStep] = ()) -> None:
@@ -100,22 +110,21 @@ def trial_steps(store: Store, name: str) -> list[TrialStep]:
     ]
 
 
-def spend_alpha(store: Store, family: str, t: int, amount: float, candidate: str) -> None:
-    """Write down the alpha of the t-th candidate of a family. Raises `Conflict` where it was spent already."""
-    row = {"family": family, "nth": t, "amount": amount, "candidate": candidate, "at_ms": store.clock.now_ms()}
-    store.run(alpha_spend.insert(), row)
+def alpha_of(store: Store, family: str, candidate: str, share: Callable[[int], float]) -> float:
+    """What a candidate of a family may err: what was kept for it, else the `share` of the next one (t from 1), kept.
 
-
-def earn_alpha_back(store: Store, family: str, t: int, amount: float) -> None:
-    found = (alpha_spend.c.family == family) & (alpha_spend.c.nth == t)
-    store.run(update(alpha_spend).where(found).values(earned_back=amount))
-
-
-def alpha_spent(store: Store, family: str) -> tuple[int, float]:
-    """How many candidates a family has had, and the alpha that is spent and not earned back."""
-    left = func.sum(alpha_spend.c.amount - func.coalesce(alpha_spend.c.earned_back, 0.0))
-    count, amount = store.rows(select(func.count(), func.coalesce(left, 0.0)).where(alpha_spend.c.family == family))[0]
-    return int(count), float(amount)
+    So a trial has on every night what it had on its first, however many came after it.
+    """
+    mine = (alpha_spend.c.family == family) & (alpha_spend.c.candidate == candidate)
+    with store.write() as connection:
+        kept = connection.execute(select(alpha_spend.c.amount).where(mine)).scalar()
+        if kept is not None:
+            return float(kept)
+        wanted = select(func.coalesce(func.max(alpha_spend.c.nth), 0)).where(alpha_spend.c.family == family)
+        t = int(connection.execute(wanted).scalar_one()) + 1
+        row = {"family": family, "nth": t, "amount": share(t), "candidate": candidate, "at_ms": store.clock.now_ms()}
+        connection.execute(alpha_spend.insert(), row)
+        return share(t)
 
 
 def save_rejections(store: Store, rows: Iterable[Rejection], night: str) -> None:
@@ -164,25 +173,44 @@ def note_preferences(store: Store, texts: Sequence[Redacted], origin: str) -> No
             connection.execute(insert(preference).on_conflict_do_nothing(), new)
 
 
-def note_exposure(
-    store: Store,
-    rule_id: str,
-    session_name: str,
-    *,
-    applicable: int,
-    offered: bool | None = None,
-    opened: bool | None = None,
-    followed: int | None = None,
-    friction: int | None = None,
-) -> None:
-    """One line of a rule's ledger: what one session shows of it. A session counts once for a rule."""
+def preferred_since(store: Store, origin: str) -> Mapping[str, int]:
+    """The preferences that hold, by their words, with the time (ms UTC) since when."""
+    held = select(preference.c.text, preference.c.since_ms)
+    mine = (preference.c.origin == origin) & preference.c.until_ms.is_(None)
+    with store.read() as connection:
+        rows = connection.execute(held.where(mine)).fetchall()
+        said = bodies.find(connection, [row.text for row in rows])
+        return {bodies.text_in(said, row.text): row.since_ms for row in rows}
+
+
+def note_exposures(store: Store, rule_id: str, skill_name: str, sessions: Mapping[str, bool]) -> None:
+    """Lines of a rule's ledger: whether it was broken in each of these sessions, by their names.
+
+    Whether its skill was offered and opened there is what the session itself shows; None where it shows neither. A
+    session in which it was broken is one to which it applied; of the others nobody knows.
+    """
+    if not sessions:
+        return
+    named = session.c.name.in_(bindparam("names", expanding=True))
+    shown = and_(skill_use.c.session_id == session.c.id, skill_use.c.skill == skill_name)
+    wanted = (
+        select(session.c.id, session.c.name, func.max(skill_use.c.offered), func.max(skill_use.c.opened))
+        .join_from(session, skill_use, shown, isouter=True)
+        .where(named)
+        .group_by(session.c.id)
+    )
     with store.write() as connection:
-        found = connection.execute(select(session.c.id).where(session.c.name == session_name)).scalar_one()
         connection.execute(insert(rule).values(id=rule_id, first_ms=store.clock.now_ms()).on_conflict_do_nothing())
-        row: dict[str, Any] = {"rule_id": rule_id, "session_id": found, "applicable": applicable, "offered": offered}
-        row |= {"opened": opened, "followed": followed, "friction": friction}
-        new = insert(exposure).values(row)
-        connection.execute(new.on_conflict_do_update(index_elements=["rule_id", "session_id"], set_=row))
+        names = list(sessions)
+        for start in range(0, len(names), bodies.BATCH):
+            found = connection.execute(wanted, {"names": names[start : start + bodies.BATCH]}).fetchall()
+            rows = [
+                {"rule_id": rule_id, "session_id": number, "applicable": int(sessions[name]), "offered": offered,
+                 "opened": opened, "friction": int(sessions[name])}
+                for number, name, offered, opened in found
+            ]  # fmt: skip
+            if rows:
+                connection.execute(_EXPOSED, rows)
 
 
 def rule_ledger(store: Store, rule_id: str) -> list[Mapping[str, Any]]:

@@ -48,6 +48,8 @@ def test_rules_are_watched_each_since_its_own_adoption(place: Place) -> None:
             assert shown is not None
             assert shown["watch"]["e_reverse"] == one.observed.e_reverse
             assert shown["watch"]["finding"] == one.finding
+            assert len(shown["ledger"]) == one.sessions, "each session since the adoption has a line"
+            assert sum(row["friction"] for row in shown["ledger"]) == round((one.after or 0.0) * one.sessions)
 
 
 def test_what_was_rolled_back_is_watched_no_longer(place: Place) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from skillopt_core.gate import spent
 from skillopt_core.types import Outcome
 from skillopt_sleep.agents.native import NativeAgent
 from skillopt_sleep.cli.night import what_it_wants
@@ -130,6 +131,18 @@ def test_a_skill_that_is_never_opened_has_no_exposure(tmp_path: Path) -> None:
     stage = Stage(tmp_path, looks=3, stamps=made.NONE, script=dict(made.script(None)))
     verdict = edits(stage.night())[made.HELPS].verdict
     assert (verdict.outcome, verdict.opened) == (Outcome.NO_EXPOSURE, 0.0)
+
+
+def test_trials_that_share_one_alpha_keep_their_share_over_nights(tmp_path: Path) -> None:
+    stage, gate = Stage(tmp_path, looks=3, stamps=3), {"alpha_policy": "spend", "alpha": 0.05}
+    shares = "SELECT nth, amount, substr(candidate, 1, 14) FROM alpha_spend ORDER BY nth"
+    first = edits(stage.night(gate=gate, budget={"tokens": 10_000_000}))
+    kept = stage.rows(shares)
+    assert [tuple(row[:2]) for row in kept] == [(1, spent(0.05, 1)), (2, spent(0.05, 2))]
+    assert sorted(one.verdict.alpha or 0.0 for one in first.values()) == [spent(0.05, 2), spent(0.05, 1)]
+    again = edits(stage.night(NOW + DAY_MS, gate=gate, budget={"tokens": 10_000_000}))
+    assert stage.rows(shares) == kept
+    assert again[made.HELPS].verdict.alpha == first[made.HELPS].verdict.alpha
 
 
 def test_where_nothing_fails_there_is_nothing_to_gain_and_no_pair_is_paid_for(tmp_path: Path) -> None:

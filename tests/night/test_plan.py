@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 
+from skillopt_sleep.clock import DAY_MS
 from skillopt_sleep.critics.grammar import render
 from skillopt_sleep.domain.sentences import Said
 from skillopt_sleep.mine import Mined, mine
@@ -85,7 +86,11 @@ def test_wishes_come_first_and_take_the_place_of_what_was_mined(place: Place) ->
     with place.open(config=config) as world:
         (project,) = projects_of(world)
         planned = planned_subjects(world, project, mine(project.episodes))
+        began = world.clock.now_ms()
+    with place.open(began + DAY_MS, config=config) as world:
+        later = planned_subjects(world, project, mine(project.episodes))
     assert [one.title for one in planned[:2]] == [f"you prefer: {wish}" for wish in wishes]
+    assert {one.quotes[0].at_ms for one in (*planned[:2], *later[:2])} == {began}, "since when it holds is kept"
     assert len({one.rule for one in planned}) == len(planned)
     assert sum("config/app.yaml" in render(one.sentence) for one in planned) == 1
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from types import ModuleType
 
 import pytest
 
+from skillopt_core.gate import spent
 from skillopt_core.memory import Memory
 from skillopt_core.types import Edit, Outcome
 from skillopt_sleep.clock import FixedClock
@@ -54,14 +56,13 @@ def test_a_unit_is_scored_once_in_a_trial(store: Store, filled: ModuleType) -> N
     assert evidence.trials(store)[0].e == 2.5
 
 
-def test_alpha_is_spent_once_for_each_candidate(store: Store) -> None:
-    evidence.spend_alpha(store, "look", 1, 0.03, "c1")
-    evidence.spend_alpha(store, "look", 2, 0.01, "c2")
-    with pytest.raises(Conflict):
-        evidence.spend_alpha(store, "look", 2, 0.01, "c3")
-    evidence.earn_alpha_back(store, "look", 2, 0.004)
-    assert evidence.alpha_spent(store, "look") == (2, pytest.approx(0.036))
-    assert evidence.alpha_spent(store, "other") == (0, 0.0)
+def test_a_candidate_keeps_its_share_of_alpha_whoever_comes_after_it(store: Store) -> None:
+    share = partial(spent, 0.05)
+    first, second = (evidence.alpha_of(store, "trials", name, share) for name in ("c1", "c2"))
+    assert (first, second) == (pytest.approx(spent(0.05, 1)), pytest.approx(spent(0.05, 2)))
+    assert evidence.alpha_of(store, "trials", "c1", share) == first
+    assert evidence.alpha_of(store, "of another agent", "c2", share) == first
+    assert evidence.alpha_of(store, "trials", "c3", share) == pytest.approx(spent(0.05, 3))
 
 
 def test_the_rejected_edit_memory_comes_back_as_the_core_had_it(store: Store, clock: FixedClock) -> None:
@@ -90,18 +91,27 @@ def test_preferences_begin_and_end(store: Store, clock: FixedClock) -> None:
     clock.ms += 10
     evidence.note_preferences(store, [Redacted("use pnpm"), Redacted("be brief")], "configuration")
     assert held()[-1] == (first + 20, None)
+    since = {"use pnpm": first, "be brief": first + 20}
+    assert evidence.preferred_since(store, "configuration") == since
 
 
-def test_a_session_counts_once_in_a_rules_ledger(store: Store) -> None:
+def test_a_session_counts_once_in_a_rules_ledger_with_what_it_shows_of_the_skill(store: Store) -> None:
+    store.driver.execute("PRAGMA foreign_keys = OFF")  # no events are needed here
     with store.write() as connection:
-        connection.exec_driver_sql(
-            "INSERT INTO session (name, agent, native_id, started_ms) VALUES ('s-1', 'a', 'n', 5)"
-        )
-    evidence.note_exposure(store, "rule-1", "s-1", applicable=1)
-    evidence.note_exposure(store, "rule-1", "s-1", applicable=2, offered=True, opened=False, followed=1, friction=0)
-    assert evidence.rule_ledger(store, "rule-1") == [
-        {"name": "s-1", "started_ms": 5, "applicable": 2, "offered": 1, "opened": 0, "followed": 1, "friction": 0}
-    ]
+        for n, name in enumerate(("s-1", "s-2", "s-3"), 1):
+            row = "INSERT INTO session (id, name, agent, native_id, started_ms) VALUES (?, ?, 'a', ?, ?)"
+            connection.exec_driver_sql(row, (n, name, name, 10 - n))
+        used = "INSERT INTO skill_use (session_id, event_id, skill, offered, opened) VALUES (?, ?, ?, ?, ?)"
+        for n, shown in enumerate(
+            ((1, "lessons", 1, 0), (1, "lessons", 1, 1), (1, "other", 1, 1), (2, "lessons", 1, 0))
+        ):
+            connection.exec_driver_sql(used, (shown[0], n, *shown[1:]))
+    evidence.note_exposures(store, "rule-1", "lessons", {"s-1": True, "nowhere": True})
+    evidence.note_exposures(store, "rule-1", "lessons", {"s-1": False, "s-2": False, "s-3": True})
+    seen = [tuple(row.values()) for row in evidence.rule_ledger(store, "rule-1")]
+    assert seen == [  # name, began, applicable, offered, opened, followed, friction
+        ("s-3", 7, 1, None, None, None, 1), ("s-2", 8, 0, 1, 0, None, 0), ("s-1", 9, 0, 1, 1, None, 0),
+    ]  # fmt: skip
 
 
 def test_a_changed_entry_breaks_the_chain_where_it_is(store: Store) -> None:
