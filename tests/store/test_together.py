@@ -37,8 +37,10 @@ def test_what_waits_for_a_writer_is_written_in_one_transaction(store: Store) -> 
         while len(store._together._waiting) < THREADS and time.monotonic() < ends:
             time.sleep(0.001)
 
+    book = Spending(store, "n")  # it reads the store, which the leader will hold
+
     def reserve(n: int) -> int:
-        row = Spending(store, "n").reserve("optimizer", n, 0.0)
+        row = book.reserve("optimizer", n, 0.0)
         assert rows(store) > 0, "committed when the call returns"
         return row
 
