@@ -58,6 +58,8 @@ class ClaudeRecords(TurnFold[Record]):
         self.queue = Queue(state.queue, self.emit, self.withdraw)
         self.subagent = subagent
         self.one_by_one = False
+        self.paid: shapes.Tokens | None = None
+        self.paid_by = ""
 
     def add(self, stretch: Stretch[Record]) -> None:
         """A stretch's facts are taken together, unless a record of it may change what those before it said."""
@@ -138,7 +140,10 @@ class ClaudeRecords(TurnFold[Record]):
         return name if len(name) > 20 else f"{record.session_id or self.named}/{name}"
 
     def pay(self, key: str, usage: shapes.Tokens, model: str | None) -> None:
-        """Tokens that a line of the message `key` names."""
+        """Tokens that a line of the message `key` names; most lines of a message say them again."""
+        if usage == self.paid and key == self.paid_by:
+            return
+        self.paid, self.paid_by = usage, key
         spent = Usage(
             key=key,
             input=usage.input_tokens or 0,

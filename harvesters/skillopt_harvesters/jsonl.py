@@ -189,7 +189,7 @@ class RecordReader(Generic[T]):
 def loose(shape: type[T], value: dict[str, Any]) -> T:
     """A struct of a decoded object; a field that is not of its type is left at its default, structs field by field."""
     known: dict[str, Any] = {}
-    for spec in msgspec.structs.fields(shape):
+    for spec in fields_of(shape):
         item = value.get(spec.encode_name)
         if item is None:
             continue
@@ -200,6 +200,11 @@ def loose(shape: type[T], value: dict[str, Any]) -> T:
             if found is not None:
                 known[spec.name] = found
     return shape(**known)
+
+
+@cache
+def fields_of(shape: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    return msgspec.structs.fields(shape)
 
 
 def loose_field(kinds: tuple[Any, ...], item: Any) -> Any:
