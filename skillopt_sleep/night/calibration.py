@@ -9,17 +9,22 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from skillopt_core.defaults import CountedDraws
 from skillopt_core.gate import Calibration, against_itself, unless_halted
-from skillopt_core.types import Skill, Verdict
+from skillopt_core.protocols import Environment, Gate
+from skillopt_core.types import Skill, Task, Verdict
 from skillopt_sleep.calibrate import Calibrated, so_far
 from skillopt_sleep.clock import DAY_MS, day_of
 from skillopt_sleep.domain.episodes import Episode
+from skillopt_sleep.domain.tasks import KeptTask
 from skillopt_sleep.domain.world import Natively, Replays, World
 from skillopt_sleep.night import records
 from skillopt_sleep.replay.journal import Journal as Attempted
+from skillopt_sleep.replay.native import as_task
 from skillopt_sleep.replay.practice import MakeGate, task_of
 from skillopt_sleep.store.repeats import AGAINST_ITSELF
 from skillopt_sleep.store.repeats import against_itself as weekly
@@ -69,19 +74,44 @@ def due(world: World) -> bool:
     return last is None or world.clock.now_ms() - last >= WEEK_MS
 
 
-def compare_with_itself(world: World, night: str, agent: Replays, live: Skill, episodes: Sequence[Episode]) -> Verdict:
-    """What the gate says of the live text and itself on the newest episodes, in fresh attempts. Raises `Exhausted`.
+@dataclass(frozen=True, slots=True)
+class Itself:
+    """How a text is compared with itself: who attempts what, under which gate."""
 
-    Kept, so that the process of later nights counts it once.
-    """
+    environment: Environment
+    gate: Gate
+    tasks: tuple[Task, ...]
+    agent: str
+
+
+def on_recordings(world: World, night: str, agent: Replays, episodes: Sequence[Episode]) -> Itself:
+    """On the newest episodes."""
     over = [one for one in episodes if day_of(one.began_ms) < day_of(world.clock.now_ms())][-NEWEST:]
     ledger = records.attempts(world.store, night, world.redactor)
     attempted = Attempted(agent, ledger, f"{AGAINST_ITSELF} {night}", world.attempter())
-    tasks = [task_of(episode, AGAINST_ITSELF) for episode in over]
-    verdict = against_itself(world.gate(None, None), attempted, live, tasks, CountedDraws())
+    tasks = tuple(task_of(episode, AGAINST_ITSELF) for episode in over)
+    return Itself(attempted, world.gate(None, None), tasks, world.attempter()["name"])
+
+
+def natively(world: World, night: str, player: Natively, kept: Sequence[KeptTask]) -> Itself | None:
+    """On the newest tasks that can be judged; None where there are none, or the budget does not reach for all."""
+    newest = sorted(kept, key=lambda task: (-task.began_ms, task.id))
+    tasks = tuple(map(as_task, islice((task for task in newest if not player.unjudged(task)), NEWEST)))
+    if not tasks or not player.affords(2 * world.config.gate.repeats * len(tasks)):
+        return None
+    environment = player.environment(night, f"{AGAINST_ITSELF} {night}")
+    return Itself(environment, player.gate(world.config.gate.trial_alpha, ()), tasks, player.backend)
+
+
+def compare_with_itself(world: World, night: str, itself: Itself, live: Skill) -> Verdict:
+    """What the gate says of the live text and itself, in fresh attempts. Raises `Exhausted`.
+
+    Kept, so that the process of later nights counts it once.
+    """
+    verdict = against_itself(itself.gate, itself.environment, live, itself.tasks, CountedDraws())
     name = "c-" + hashlib.sha256(f"{night}\0{AGAINST_ITSELF}".encode()).hexdigest()[:16]
-    mode, who = world.config.gate.mode, world.attempter()["name"]
-    facts = ComparisonFacts(name, live.digest, live.digest, mode, night, family=AGAINST_ITSELF, agent=who)
+    mode = world.config.gate.mode
+    facts = ComparisonFacts(name, live.digest, live.digest, mode, night, family=AGAINST_ITSELF, agent=itself.agent)
     save_comparison(world.store, facts, verdict)
     log.info("The gate was asked about a text and itself", extra={"action": "a/a", "verdict": str(verdict.outcome)})
     return verdict

@@ -43,6 +43,7 @@ LEAST: Final = 3
 """Attempts of the smallest comparison: one baseline, one pair."""
 CUT: Final = "cut_short"
 """Among a verdict's counts where the budget ended its comparison."""
+HALTED: Final = "the gate has halted: nothing is attempted until its cause was found (`skillopt-sleep gate aa`)"
 GOES_ON: Final = "its prompt goes on from an earlier one"
 
 Shown = Mapping[str, Sequence[tuple[Friction, Sentence]]]
@@ -192,6 +193,8 @@ def practise_natively(
     `shown` are the frictions of each episode, with the sentence that they suggest.
     """
     tasks, player = plan.rules[one.rule], plan.player
+    if calibration is not None and calibration.halted_at is not None:
+        return _untried(one, live, HALTED)  # nothing is worth an attempt
     if tasks.own and not player.affords(LEAST):
         why = f"the budget does not reach for one comparison: {LEAST} attempts at {player.price:,} tokens each"
         return _untried(one, live, why, exhausted=True)

@@ -200,15 +200,22 @@ class Night:
 
     def watch_gate(self, project: Project) -> None:
         """Where a noisy agent attempts: once a week the gate is asked about a text and itself."""
-        world, agent = self.world, self._agent
+        world, noisy = self.world, self._player or self._agent
         keeps = world.as_of_ms is None and not world.dry_run and world.config.gate.mode != "off"
-        if agent is None or agent.deterministic or not keeps or calibration.halted(self._known):
+        if noisy is None or noisy.deterministic or not keeps or calibration.halted(self._known):
             return
-        live = live_skill(world, documents(project.name)["skill"])
-        key = f"a/a {project.name}"
-        if calibration.due(world):
-            work = partial(calibration.compare_with_itself, world, self.journal.id, agent, live, project.episodes)
-            self.journal.step("watch", key, Verdict, work)
+        if calibration.due(world) and (itself := self._itself(project)) is not None:
+            live = live_skill(world, documents(project.name)["skill"])
+            work = partial(calibration.compare_with_itself, world, self.journal.id, itself, live)
+            self.journal.step("watch", f"a/a {project.name}", Verdict, work)
+
+    def _itself(self, project: Project) -> calibration.Itself | None:
+        night = self.journal.id
+        if self._player is not None:
+            kept = kept_tasks(self.world.store, project=project.name)
+            return calibration.natively(self.world, night, self._player, kept)
+        agent = self._agent or self.world.replays(project.episodes)
+        return calibration.on_recordings(self.world, night, agent, project.episodes)
 
     def report(self) -> NightReport:
         """The morning's report, on disk and in the journal. Raises the first error of a skill, if any failed."""

@@ -17,14 +17,14 @@ from typing import Any
 import pytest
 
 from skillopt_sleep.agents.native import LINES
-from tests.agents_e2e.agents import Agent, ClaudeCode, Codex
+from tests.agents_e2e.agents import Agent, ClaudeCode, Codex, CopilotCli
 from tests.agents_e2e.box import Ran
 from tests.agents_e2e.runs import Stage
 from tests.night import made
 
 pytestmark = [pytest.mark.agents, pytest.mark.slow, pytest.mark.sandbox]
 
-NAMES = {"claude-code": "claude", "codex": "codex"}
+NAMES = {"claude-code": "claude", "codex": "codex", "copilot-cli": "copilot"}
 PATIENCE = 400.0
 SETTINGS = "[agents]\ndeterministic = true\n[budget]\ntokens = 10_000_000\n"
 
@@ -110,7 +110,7 @@ def test_a_backtest_with_claude_code_accepts_what_helps_and_rejects_what_hurts(
 
 def test_a_skill_that_the_agent_never_opens_has_no_exposure(agents_under_test: Path, tmp_path: Path) -> None:
     """The model would obey, had it been shown the rule."""
-    done = night(ClaudeCode(), tmp_path, agents_under_test, 2, made.NONE, opens=False)
+    done = night(CopilotCli(), tmp_path, agents_under_test, 2, made.NONE, opens=False)
     verdict = done.edits[made.HELPS]
     assert (verdict["verdict"], verdict["evidence"]["opened"]) == ("no_exposure", 0.0)
 

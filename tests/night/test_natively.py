@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from skillopt_core.gate import spent
+from skillopt_core.gate import Calibration, spent
 from skillopt_core.types import Outcome
 from skillopt_sleep.agents.native import NativeAgent
+from skillopt_sleep.calibrate import Calibrated
 from skillopt_sleep.cli.night import what_it_wants
 from skillopt_sleep.clock import DAY_MS, FixedClock, parse_iso
 from skillopt_sleep.config import Config
@@ -239,3 +240,26 @@ def test_a_night_that_is_ended_in_the_middle_goes_on_and_pays_for_no_draw_twice(
     after = stage.rows("SELECT key FROM attempt")
     assert set(before) < set(after)
     assert len(after) == stage.rows("SELECT count(*) FROM spend")[0][0] == 8
+
+
+def test_a_noisy_agent_is_compared_with_itself_once_a_week_where_the_budget_reaches(tmp_path: Path) -> None:
+    """Paid from what the night's work has left, in fresh attempts of the live text in both arms."""
+    stage, noisy = Stage(tmp_path, looks=2, stamps=made.NONE), {"deterministic": False}
+    once: dict[str, Any] = {"gate": {"repeats": 1}}
+    itself = "SELECT count(*), count(DISTINCT skill) FROM attempt WHERE comparison LIKE 'a/a%'"
+    stage.night(agents=noisy, budget={"tokens": None, "calls": 12}, **once)
+    assert stage.rows(itself)[0][0] == 0, "two for the baseline, four for the pairs: six are left, eight are wanted"
+    stage.night(NOW + DAY_MS, agents=noisy, budget={"tokens": None}, **once)
+    assert tuple(stage.rows(itself)[0]) == (8, 1)
+    assert stage.rows("SELECT count(*) FROM comparison WHERE family = 'a/a' AND agent = 'claude'")[0][0] == 1
+    stage.night(NOW + 3 * DAY_MS, agents=noisy, budget={"tokens": None}, **once)
+    assert stage.rows(itself)[0][0] == 8
+
+
+def test_where_the_gate_has_halted_nothing_is_attempted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage(tmp_path, looks=2, stamps=made.NONE)
+    halted = Calibrated(Calibration(0.01, 10, 10, 99.0, halted_at=3))
+    monkeypatch.setattr("skillopt_sleep.night.calibration.so_far", lambda *_: halted)
+    report = stage.night(agents={"deterministic": False})
+    assert "the gate has halted" in edits(report)[made.HELPS].why
+    assert stage.rows("SELECT count(*) FROM attempt")[0][0] == 0
