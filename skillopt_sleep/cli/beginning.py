@@ -10,6 +10,7 @@ from pathlib import Path
 
 from skillopt_harvesters import discover, harvesters, left_out
 from skillopt_harvesters.discovery import built_in
+from skillopt_sleep.agents.native import LINES
 from skillopt_sleep.agents.others import further_agents
 from skillopt_sleep.checks.others import further_kinds
 from skillopt_sleep.checks.scorers import scorers
@@ -85,10 +86,14 @@ def init(call: Call) -> None:
 def sends(config: Config, home: Home) -> str:
     """What a night with this configuration sends, and to whom."""
     part = part_of(config.models, "optimizer", home.models, os.environ)
-    where = destination(part)
-    if not where:
-        return "nothing"
-    return f"what you said to your agents and what they had done, redacted, to {part.model or 'a model'} at {where}"
+    target = part_of(config.models, "target", home.models, os.environ)
+    sent = []
+    if where := destination(part):
+        said = "what you said to your agents and what they had done, redacted"
+        sent.append(f"{said}, to {part.model or 'a model'} at {where}")
+    if target.backend in LINES:
+        sent.append(f"what you had asked, and what the agent reads in a copy of your project, to {destination(target)}")
+    return "; ".join(sent) or "nothing"
 
 
 def doctor(call: Call, *, as_scheduled: bool, fix: bool) -> None:

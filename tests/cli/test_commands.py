@@ -182,6 +182,14 @@ def test_init_says_what_is_read_and_that_nothing_is_sent(command: Command, surro
     assert command("config", "show", "--config", str(surroundings / "my.toml")).code == 0
 
 
+def test_init_says_what_an_agent_that_attempts_sends_and_to_whom(command: Command, surroundings: Path) -> None:
+    mine = surroundings / "my.toml"
+    mine.write_text('[models]\ntarget_backend = "claude"\n')
+    sends = command("init", "--json", "--config", str(mine)).document["sends"]
+    assert "what the agent reads in a copy of your project" in sends
+    assert "signed in to with claude" in sends
+
+
 def test_doctor_is_a_line_a_check(morning: Command) -> None:
     lines = morning("doctor", "--json").lines
     assert all({"check", "state", "finding", "remedy"} <= set(line) for line in lines)
