@@ -211,9 +211,9 @@ class Watched:
 
 @dataclass(frozen=True, slots=True)
 class NightReport:
-    """One night. Times are ms UTC. `false_adoptions` is the sum of alpha over trials that can still be accepted
-    (gate.md, thresholds: "expected false adoptions, at most"), `false_support` the same of recorded trials, which can
-    only be supported. `as_of_ms` is set for a backtest alone.
+    """One night. Times are ms UTC. `false_adoptions` is the sum of alpha over trials that can still be adopted, the
+    accepted ones among them (gate.md, thresholds: "expected false adoptions, at most"), `false_support` the same of
+    recorded trials, which can only be supported. `as_of_ms` is set for a backtest alone.
     `skipped` counts what was left out on purpose, by reason; `path` is where the HTML page lies, None where unsaved.
     """
 

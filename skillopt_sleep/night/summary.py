@@ -35,6 +35,8 @@ MOST_RECURRING: Final = 25
 MOST_RARE: Final = 15
 FALSE_DISCOVERIES: Final = 0.05
 LEAST_UNITS: Final = 5
+OPEN: Final = frozenset({"running", "accepted"})
+"""States of trials that may yet be adopted: what is proven this morning may be proven by chance."""
 """Of a recorded rule, to be in the list that e-BH reads (gate.md, thresholds)."""
 
 
@@ -206,12 +208,12 @@ def _share(stake: Stake | None) -> float:
 
 
 def _expected(trials: Sequence[TrialLine], *, recorded: bool) -> float | None:
-    """The sum of alpha over trials that go on; those of recorded evidence can only be supported, the others accepted.
+    """The sum of alpha over trials that go on, and over those that were accepted and wait for somebody to adopt them.
 
-    A trial that is over has reached it or never will. None where nothing is on trial at all.
+    Those of recorded evidence can only be supported. None where nothing is on trial at all.
     """
-    going_on = (one for one in trials if one.state == "running" and (one.evidence == "recorded") is recorded)
-    return math.fsum(one.alpha for one in going_on) if trials else None
+    open_ones = (one for one in trials if one.state in OPEN and (one.evidence == "recorded") is recorded)
+    return math.fsum(one.alpha for one in open_ones) if trials else None
 
 
 def _standing_out(measured: Mapping[str, tuple[str, Verdict]]) -> StandingOut | None:

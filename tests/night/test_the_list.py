@@ -46,9 +46,9 @@ def line(state: str, alpha: float, evidence: str) -> TrialLine:
     return TrialLine("t", "s", "x", 1.0, 1, state, alpha=alpha, evidence=evidence)  # type: ignore[arg-type]
 
 
-def test_alpha_is_summed_over_the_trials_that_can_still_reach_it() -> None:
-    on_trial = [line("running", 0.01, "replayed"), line("running", 0.01, "observed"), line("running", 0.05, "recorded")]
-    over = [line(state, 0.01, "replayed") for state in ("accepted", "dropped", "restarted", "adopted")]
+def test_alpha_is_summed_over_the_trials_that_can_still_be_adopted() -> None:
+    on_trial = [line("running", 0.01, "replayed"), line("accepted", 0.01, "observed"), line("running", 0.05, "recorded")]
+    over = [line(state, 0.01, "replayed") for state in ("dropped", "restarted", "adopted")]
     assert _expected([*on_trial, *over], recorded=False) == pytest.approx(0.02)
     assert _expected([*on_trial, *over], recorded=True) == 0.05
     assert _expected(over, recorded=False) == 0
