@@ -25,6 +25,10 @@ UNSEEN: Final = "not judged at the end"
 FAILS_FIRST: Final = "fails on the starting state"
 MAY_HOLD_FIRST: Final = "may hold on the starting state"
 _TELLING: Final = re.compile(r"[^\W\d_]{4,}")
+_DEFINES: Final = re.compile(
+    r"\b(?:def|class|function|func|fn|interface|struct|enum|trait|module)[ \t]+([A-Za-z_]\w{2,})"
+)
+"""How a line begins, in most languages, that defines something by name."""
 
 
 class Refused(Exception):
@@ -106,6 +110,19 @@ def vetted_check(draft: DraftCheck, scene: Scene) -> Vetted:
     if draft.test:
         raise Refused("a check means nothing")
     return _of_command(offer, scene) if offer.argv else _of_tool(offer.tool, scene)
+
+
+def defined(scene: Scene) -> Vetted | None:
+    """A check of our own, for a task whose others may all hold at first: what its prompt names was newly defined."""
+    for path, end in scene.outcome.files.items():
+        before = text_at(scene.start, path)
+        named = before is not None or _names(scene.prompt, path)
+        text = (end.whole if end.whole is not None else "\n".join(end.pieces)) if end.known and named else ""
+        for found in _DEFINES.finditer(text):
+            literal = found.group()
+            if literal not in (before or "") and heard(found[1], scene.prompt):
+                return Vetted(Check("file_state", {"path": path, "contains": literal}), True, True, end.event)
+    return None
 
 
 def _of_command(offer: Offer, scene: Scene) -> Vetted:

@@ -20,7 +20,7 @@ from skillopt_sleep.mine.episodes import twin_of
 from skillopt_sleep.mine.kinds.grounds import hazard
 from skillopt_sleep.mine.requested.alone import not_alone
 from skillopt_sleep.mine.requested.asking import MOST_CHECKS, Draft, DraftCheck
-from skillopt_sleep.mine.requested.holding import Refused, Scene, Vetted, Words, vetted_check
+from skillopt_sleep.mine.requested.holding import Refused, Scene, Vetted, Words, defined, vetted_check
 from skillopt_sleep.mine.requested.outcomes import Outcome, outcome_of
 from skillopt_sleep.mine.requested.sheets import Sheet
 
@@ -121,7 +121,9 @@ def _made_all(outcome: Outcome) -> bool:
 def _checks(draft: Draft, scene: Scene) -> tuple[Vetted, ...]:
     if not draft.checks:
         raise Refused("it has no check")
-    return tuple(vetted_check(check, scene) for check in _unique(draft.checks))
+    found = tuple(vetted_check(check, scene) for check in _unique(draft.checks))
+    own = None if any(one.fails_first for one in found) else defined(scene)
+    return (*found, own) if own else found
 
 
 def _unique(checks: Sequence[DraftCheck]) -> Sequence[DraftCheck]:

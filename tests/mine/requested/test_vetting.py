@@ -49,6 +49,7 @@ def test_checks_are_kept_as_text_and_read_back_as_they_were() -> None:
         assert kept_check(TaskCheck(one.check.kind, argument_text(one.check.argument))) == one.check
 
 
+NAMELESS = "Make parts of addresses out of titles in words.py, umlauts included."
 HARMLESS = "Write a function slug in words.py that makes a part of an address out of a title."
 
 REFUSED = {
@@ -61,8 +62,9 @@ REFUSED = {
         task(checks=[{"offer": "f1", "contains": f"slug{n}"} for n in range(5)]), "too many checks"),
     "a text that nobody wrote": (task(checks=[{"offer": "f1", "contains": "evilword"}]), "did not hold"),
     "a text that was there at first": (
-        task(checks=[{"offer": "f1", "contains": "def title"}]), "starting state may satisfy"),
-    "a file that was there at first": (task(checks=[{"offer": "f1"}]), "starting state may satisfy"),
+        task(prompt=NAMELESS, checks=[{"offer": "f1", "contains": "def title"}]), "starting state may satisfy"),
+    "a file that was there at first": (
+        task(prompt=NAMELESS, checks=[{"offer": "f1"}]), "starting state may satisfy"),
     "words of the answer that nobody asked for": (
         task(checks=[{"answer_contains": "Now it does"}]), "what nobody asked for"),
     "a text of a secret": (task(checks=[{"offer": "f1", "contains": KEY}]), "secret"),
@@ -112,7 +114,7 @@ def test_the_same_request_is_kept_once() -> None:
 def test_a_command_that_passed_all_along_says_nothing_alone() -> None:
     session = Session("s").prompt("write a function slug in words.py").edit("words.py", "return text.title()", SLUG)
     passing = sheet(session.bash(TEST))
-    written = task(requests=[1], checks=[{"offer": "c1"}])
+    written = task(requests=[1], prompt=NAMELESS, checks=[{"offer": "c1"}])
     assert "starting state may satisfy" in why(written, passing)
     both = task(requests=[1], checks=[{"offer": "c1"}, {"offer": "f1", "contains": "def slug"}])
     assert [one.finding for one in vet(both, passing).checks] == [
@@ -228,3 +230,14 @@ def test_words_of_the_answer_must_have_stood_in_the_recorded_one() -> None:
     assert "did not hold" in why(said)
     session = slugged().prompt("thanks, that was all I wanted of it today").answer("All goes through unidecode now.")
     assert vet(said | {"requests": [1, 2, 3]}, sheet(session)).checks[0].check.argument == "unidecode"
+
+
+def test_where_all_checks_may_hold_at_first_what_the_prompt_names_must_have_been_defined() -> None:
+    session = Session("s").prompt("write a function slug in words.py").edit("words.py", "return text.title()", SLUG)
+    passing = sheet(session.bash(TEST))
+    command, own = vet(task(requests=[1], checks=[{"offer": "c1"}]), passing).checks
+    assert not command.fails_first
+    assert own.check.argument == {"path": "words.py", "contains": "def slug"}
+    assert (own.finding, own.origin) == ("held at the end; fails on the starting state", "outcome")
+    there = Committed({"words.py": f"{BEFORE.files['words.py']}\n{SLUG}"})
+    assert "starting state may satisfy" in why(task(requests=[1], checks=[{"offer": "c1"}]), passing, Found(there))
