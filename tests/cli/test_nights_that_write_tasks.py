@@ -396,7 +396,7 @@ def test_more_sessions_than_a_night_takes_wait_for_the_next_the_newest_first(
     monkeypatch.setattr("skillopt_sleep.night.requested.MOST_SESSIONS", 2)
     seen = serve(server, writing(good))
     first = night(sleep)
-    assert [about(p) for p in map(prompt_of, seen) if "practice tasks" in p] == [NAMES[2], NAMES[1]]
+    assert {about(p) for p in map(prompt_of, seen) if "practice tasks" in p} == {NAMES[2], NAMES[1]}
     assert any("to write tasks from: 1" in warning for warning in first.document["warnings"])
     seen.clear()
     assert night(sleep).code == 0
