@@ -333,3 +333,31 @@ def test_pairs_that_were_finished_when_the_budget_ended_are_shown_as_what_they_a
     (row,) = done.document["rows"]
     assert (row["cut"], row["repeats"], row["n"], row["effect"]) == (True, 2, 12, 1)
     assert "the budget ended the comparison: 16 of 36 pairs" in done.err
+
+
+def test_a_recipe_says_whether_tools_are_offered(
+    command: Command, server: HTTPServer, bench: Path, walls: sandbox.Sandbox
+) -> None:
+    seen = serve(server, obeying)
+    assert scored(command, bench, "openai", "--repeats", "1", "--set", "tools=always").code == 0
+    assert all(len(body(request)["tools"]) == 3 for request in seen)
+    write(bench, [{"id": "t0", "prompt": "Go on.", "checks": FILES}])
+    asked = len(seen)
+    assert scored(command, bench, "openai", "--set", "tools=never").code == 2
+    assert len(seen) == asked
+
+
+def test_a_tool_that_a_check_names_is_offered_by_its_name_alone(
+    command: Command, server: HTTPServer, bench: Path, walls: sandbox.Sandbox
+) -> None:
+    def searching(request: Request) -> Response:
+        if any(one["role"] == "tool" for one in body(request)["messages"]):
+            return message(request.path, "The board.", (60, 5))
+        return calls(request.path, ("search", {"input": "board"}))
+
+    write(bench, [{"id": "t0", "prompt": "Who?", "checks": [{"kind": "tool_called", "argument": "search"}]}])
+    seen = serve(server, searching)
+    done = scored(command, bench, "openai", "--repeats", "1")
+    assert done.code == 0, done.err
+    assert done.document["rows"][0]["before"] == 1
+    assert [tool["function"]["name"] for tool in body(seen[0])["tools"]] == ["search"]

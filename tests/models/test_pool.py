@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
+import time
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -185,3 +188,31 @@ def test_the_same_prompt_twice_in_one_call_is_asked_once(monkeypatch: pytest.Mon
     assert account.requests == 2
     assert not any(isinstance(reply, Missing) for reply in replies)
     assert replies[0] == replies[2] == replies[4]
+
+
+def test_who_is_told_to_end_begins_no_more_calls_and_long_work_hears_of_it() -> None:
+    """A signal is raised where the work is waited for."""
+    one, _ = pool(2)
+    begun: list[int] = []
+    under_way = threading.Event()
+
+    def work(n: int) -> int:
+        begun.append(n)
+        if len(begun) == 2:
+            under_way.set()
+        until = time.monotonic() + MOMENT
+        while not one.stopping and time.monotonic() < until:
+            time.sleep(0.01)
+        return n
+
+    def interrupt() -> None:
+        assert under_way.wait(MOMENT)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    caller = threading.Thread(target=interrupt)
+    caller.start()
+    with pytest.raises(KeyboardInterrupt):
+        one.run(work, range(20))
+    caller.join()
+    assert len(begun) == 2, "what waited was not begun"
+    assert one.stopping
