@@ -13,7 +13,8 @@ import pytest
 
 from skillopt_core.types import Missing, Score, Skill, Task, Trajectory
 from skillopt_sleep import sandbox
-from skillopt_sleep.agents.chat import ChatAgent, ChatSettings, Offer, Workshop, read_answer
+from skillopt_sleep.agents.chat import OURS, ChatAgent, ChatSettings, Offer, Workshop, read_answer
+from skillopt_sleep.agents.chat.in_words import heard
 from skillopt_sleep.agents.chat.tools import MOST_SHOWN, inside, put
 from skillopt_sleep.budget import Usage
 from skillopt_sleep.domain.answers import Answer
@@ -218,6 +219,26 @@ def test_a_model_without_functions_calls_tools_in_words(walls: sandbox.Sandbox) 
     assert "CALL shell\n(command)" in first.system
     assert first.system.endswith("Say it in one line.")
     assert [turn.text for turn in last.turns] == ["write:\nWritten.", "shell:\n2\n[exit status 0]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "given"),
+    [
+        ("CALL write out.txt HELLO there", "write", {"path": "out.txt", "content": "HELLO there"}),
+        ("CALL write: out.txt\nHELLO\n", "write", {"path": "out.txt", "content": "HELLO"}),
+        ("CALL read note.txt\nThe city is in it.", "read", {"path": "note.txt"}),
+        ("`CALL shell` ls -l\nwc -l x", "shell", {"command": "ls -l\nwc -l x"}),
+        ("CALL shell\n```sh\nls\n```", "shell", {"command": "ls"}),
+    ],
+)
+def test_a_call_in_words_is_read_as_small_models_write_it(text: str, name: str, given: dict[str, str]) -> None:
+    (call,) = heard(said(text), OURS).calls
+    assert (call.name, call.arguments) == (name, given)
+
+
+def test_words_that_only_speak_of_a_tool_call_none() -> None:
+    for text in ("You may CALL shell for it.", "CALL rm x", "CALL shelling"):
+        assert heard(said(text), OURS).calls == ()
 
 
 def test_calls_that_make_no_sense_are_answered_and_no_tool_of_ours_runs(walls: sandbox.Sandbox) -> None:

@@ -25,6 +25,8 @@ _OFFER: Final = (
 )
 _LAST: Final = "\n\nThere are no more calls. Reply with your answer."
 _LINE: Final = re.compile(r"^[ \t>*`-]*CALL[ \t]+([^\s:`]{1,80})[ \t]*(?::(.*))?$", re.MULTILINE)
+_FORM: Final = re.compile(r"^[ \t>*`-]*CALL[ \t]+([A-Za-z0-9_-]{1,64})\b[ \t`]*:?(.*)$", re.MULTILINE)
+"""A call with what it is given behind it or below it: a model of half a billion parameters writes both."""
 _FENCE: Final = re.compile(r"\A```[^\n]*\n(.*?)\n?```[ \t]*\Z", re.DOTALL)
 
 
@@ -52,19 +54,24 @@ def heard(said: Said, tools: Sequence[Tool]) -> Said:
 
 
 def _calls(text: str, known: Mapping[str, Tool]) -> Iterator[ToolCall]:
-    lines = [match for match in _LINE.finditer(text) if match[1] in known]
+    lines = [match for match in _FORM.finditer(text) if match[1] in known]
     for number, line in enumerate(lines):
         end = lines[number + 1].start() if number + 1 < len(lines) else len(text)
-        given = f"{line[2] or ''}\n{text[line.end() : end]}".strip()
+        given = (line[2] + text[line.end() : end]).strip()
         yield ToolCall(f"call_{number}", line[1], _arguments(_bare(given), known[line[1]]))
 
 
 def _arguments(given: str, tool: Tool) -> Mapping[str, object]:
-    """The first line for the first of two parameters, the rest for the second; all of it for the only one."""
+    """The first line for a path or for the first of two parameters, the rest for the second; else all of it.
+
+    Where both stand in one line the first word is the first.
+    """
     names = _parameters(tool)
-    if len(names) < 2:
-        return dict.fromkeys(names, given)
     first, _, rest = given.partition("\n")
+    if len(names) < 2:
+        return dict.fromkeys(names, first.strip() if names == ["path"] else given)
+    if not rest:
+        first, _, rest = first.strip().partition(" ")
     return {names[0]: first.strip(), names[1]: _bare(rest)}
 
 
