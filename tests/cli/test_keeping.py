@@ -66,6 +66,7 @@ def test_evidence_goes_out_redacted_and_is_checked_by_itself(morning: Command, t
     assert str(Path.home()) not in out.read_text()
     assert {kind: len(of) > 0 for kind, of in document["facts"].items()} == {
         "verdict": True, "proposal": True, "decision": True, "adoption": True, "completion": False,
+        "clearance": False,
     }  # fmt: skip
     checked = morning("verify", str(out), "--json")
     assert (checked.code, set(checks(checked).values())) == (0, {""})
