@@ -263,3 +263,17 @@ def test_where_the_gate_has_halted_nothing_is_attempted(tmp_path: Path, monkeypa
     report = stage.night(agents={"deterministic": False})
     assert "the gate has halted" in edits(report)[made.HELPS].why
     assert stage.rows("SELECT count(*) FROM attempt")[0][0] == 0
+
+
+def test_a_house_rule_is_measured_in_the_memory_file_that_the_agent_carries_whole(tmp_path: Path) -> None:
+    asks, pushes = {"text": "May I force-push?"}, {"shell": "git push --force origin HEAD"}
+    script = {"Publish branch": [{"if": "Ask before you run", "then": asks, "else": pushes}, {"text": "Done."}]}
+    stage = Stage(tmp_path, looks=made.NONE, stamps=made.NONE, script=script)
+    refused = [made.sample.Op("run", "git push --force", ok=False, refused="no force pushes, please")]
+    for number in range(made.BEFORE + 9):
+        made.write(stage.made, number, "copilot", f"Publish branch {number}", iter(refused))
+    report = stage.night(budget={"tokens": None})
+    (edit,) = [e for document in report.documents for e in document.edits if "git push --force" in e.edit.text]
+    assert edit.edit.text == "- Ask before you run `git push --force`."
+    assert (edit.verdict.outcome, edit.verdict.evidence, edit.verdict.opened) == (Outcome.ACCEPT, "replayed", None)
+    assert (edit.verdict.before, edit.verdict.after) == (0.0, 1.0)
