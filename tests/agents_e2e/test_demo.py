@@ -35,4 +35,4 @@ def test_the_readme_shows_a_night_with_claude_code_as_it_is(
     said = plain(ran.err + ran.out)
     lines = shown(checkout)
     assert len(lines) > 8
-    assert [line for line in lines if plain(line) not in said] == []
+    assert [line for line in lines if plain(line) not in said] == [], ran.out[:3000]
