@@ -28,7 +28,7 @@ from skillopt_sleep.store.engine import open_store
 ROUNDS = 5
 SESSIONS = 100
 CALLS = 25
-PARSE, COLD, UNCHANGED = 3.3, 7.1, 7.1
+PARSE, COLD, UNCHANGED = 3.1, 7.1, 7.1
 """Limits: of decoding every line with orjson, of the same, of a bare stat walk."""
 
 
