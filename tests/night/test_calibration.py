@@ -52,7 +52,7 @@ def outcomes(report: NightReport) -> set[Outcome]:
 
 def test_a_gate_that_accepts_whatever_is_higher_is_halted_and_accepts_nothing_more(tmp_path: Path) -> None:
     place = Place(tmp_path, config=configured("strict"), kind=NoisyWorld)
-    reports = nights(place, 2, 12)  # its coin hangs on where the test lies: six at most were needed
+    reports = nights(place, 2, 12)  # six at most were needed
     halted = [any("the gate has halted" in line for line in one.warnings) for one in reports]
     assert halted[0] is False
     assert halted[-1] is True
