@@ -90,9 +90,15 @@ def begun_at(home: Path, commit: str) -> None:
         path.write_text(re.sub(r'("(?:commit_hash|headCommit)":")[0-9a-f]{40}', rf"\g<1>{commit}", text))
 
 
-def main() -> int:
+def thrown_away(bin_folder: Path) -> Ran:
+    """That night in a folder of its own, with a short name: of what a command said the first 256 characters are kept,
+    paths among them."""
     with tempfile.TemporaryDirectory(prefix="skillopt-sleep-demo-") as folder:
-        ran = night(Path(folder).resolve(), Path(sys.argv[1]))
+        return night(Path(folder).resolve(), bin_folder)
+
+
+def main() -> int:
+    ran = thrown_away(Path(sys.argv[1]))
     sys.stderr.write(ran.err)
     sys.stdout.write(ran.out)
     return ran.code
