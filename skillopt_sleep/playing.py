@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
@@ -39,6 +38,7 @@ from skillopt_sleep.replay.noted import Noted
 from skillopt_sleep.replay.starts import GitStarts
 from skillopt_sleep.replay.workspace import lay_out
 from skillopt_sleep.review.blocks import remove
+from skillopt_sleep.sandbox.folders import temporary
 from skillopt_sleep.sandbox.status import SECONDS, exit_status
 from skillopt_sleep.store.asked import attempted
 from skillopt_sleep.store.ledgers import Attempts
@@ -260,8 +260,8 @@ class Natively:
         return came_back(friction, session, self.history, folder)
 
     def _passes_at_first(self, kept: KeptTask, command: str) -> bool | Missing:
-        with tempfile.TemporaryDirectory(prefix="skillopt-sleep-start-") as folder:
-            place = Path(folder) / "work"
+        with temporary("start") as folder:
+            place = folder / "work"
             place.mkdir()
             try:
                 lay_out(self.begin.of(kept), place, search_path())

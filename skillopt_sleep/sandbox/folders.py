@@ -1,4 +1,4 @@
-"""Folders that somebody else filled: copied without what is no file, removed whatever their modes are."""
+"""Folders that somebody else fills: made for a while, copied without what is no file, removed whatever their modes."""
 
 from __future__ import annotations
 
@@ -6,25 +6,59 @@ import itertools
 import os
 import shutil
 import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Final
 from uuid import uuid4
+
+from filelock import FileLock, Timeout
 
 LARGEST: Final = 2 << 30
 """Bytes of a folder that is copied."""
 MOST: Final = 200_000
 """Files of a folder that is copied."""
 
-
 DEEPEST: Final = 200
 """Folders within each other of one that is copied."""
+PREFIX: Final = "skillopt-sleep-"
+_IN_USE: Final = ".in-use"
 _NUMBERS: Final = itertools.count()
 
 
 class TooLarge(OSError):
     """The folder holds more than is copied."""
+
+
+@contextmanager
+def temporary(purpose: str) -> Iterator[Path]:
+    """A folder that only its owner can enter, gone with the block; one that a killed process left goes with the next.
+
+    Such folders hold copies of logins and of projects, so a kernel's lock in each tells whether its process lives.
+    """
+    _sweep(Path(tempfile.gettempdir()))
+    root = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{purpose}-"))
+    lock = FileLock(root / f"{_IN_USE}.new", mode=0o600)
+    try:
+        with lock:
+            Path(lock.lock_file).replace(root / _IN_USE)  # seen by others no sooner than it is held
+            yield root
+    finally:
+        remove(root)
+
+
+@cache
+def _sweep(place: Path) -> None:
+    """Remove what processes that are no more left there. Once a process; nothing that is not ours is looked into."""
+    for root in place.glob(f"{PREFIX}*"):
+        with suppress(OSError, Timeout):
+            found = root.lstat()
+            ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+            if ours and stat.S_ISREG((root / _IN_USE).lstat().st_mode):
+                with FileLock(root / _IN_USE, timeout=0):
+                    remove(root)
 
 
 @contextmanager

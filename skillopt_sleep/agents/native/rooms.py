@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from typing import Final
 from skillopt_core.frontmatter import description_span
 from skillopt_core.types import Skill
 from skillopt_sleep.errors import UsageError
-from skillopt_sleep.sandbox.folders import remove
+from skillopt_sleep.sandbox.folders import temporary
 
 FILE: Final = "SKILL.md"
 PLACES: Final = (".agents/skills", ".claude/skills", ".codex/skills", ".copilot/skills", ".github/skills")
@@ -37,15 +36,12 @@ class Rooms:
 
 @contextmanager
 def rooms() -> Iterator[Rooms]:
-    """Empty rooms. What was left in them is removed, whatever its modes are."""
-    root = Path(tempfile.mkdtemp(prefix="skillopt-sleep-attempt-"))
-    try:
+    """Empty rooms. What was left in them is removed, whatever its modes are, by the next rooms where we were killed."""
+    with temporary("attempt") as root:
         made = Rooms(root / "home", root / "work", root / "tmp")
         for folder in (made.home, made.work, made.temporary):
             folder.mkdir(mode=0o700)
         yield made
-    finally:
-        remove(root)
 
 
 def name_of(skill: Skill) -> str:
