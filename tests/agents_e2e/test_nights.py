@@ -98,13 +98,12 @@ def test_a_night_with_codex_accepts_what_helps_and_rejects_what_hurts(agents_und
 def test_a_backtest_with_claude_code_accepts_what_helps_and_rejects_what_hurts(
     agents_under_test: Path, tmp_path: Path
 ) -> None:
-    """By the strict rule, which a few tasks are enough for; by the default one: test_demo.py."""
-    words = ("--as-of", made.CUT, "--gate", "strict")
-    done = night(ClaudeCode(), tmp_path, agents_under_test, 3, 2, words=words)
+    done = night(ClaudeCode(), tmp_path, agents_under_test, 9, 6, words=("--as-of", made.CUT))
     helps, hurts = done.edits[made.HELPS], done.edits[made.HURTS]
     assert (done.ran.code, done.document["evidence"]) == (0, "replayed"), done.ran.err
-    assert (helps["verdict"], helps["evidence"]["counts"]["wins"], helps["evidence"]["opened"]) == ("accept", 3.0, 1.0)
-    assert (hurts["verdict"], hurts["evidence"]["counts"]["losses"]) == ("reject", 2.0)
+    assert (helps["verdict"], helps["evidence"]["counts"]["wins"], helps["evidence"]["opened"]) == ("accept", 9.0, 1.0)
+    assert (hurts["verdict"], hurts["evidence"]["counts"]["losses"]) == ("reject", 6.0)
+    assert done.counted("SELECT count(*) FROM attempt") == 52
     assert done.counted("SELECT count(*) FROM proposal") == 0, "a backtest stages nothing"
 
 
