@@ -99,8 +99,8 @@ def why_lines(edit: ProposedEdit) -> Iterable[Text]:
         yield Text(f"wasted so far: {words.stake_words(edit.stake)}")
     for said in edit.provenance[:4]:
         yield Text(f"“{one_line(said.text, 240)}” ").append(words.by(said), "dim")
-    if edit.predicate:
-        yield Text(f"figures are for: {one_line(edit.predicate)}", "dim")
+    if reading := words.reading(edit):
+        yield Text(f"figures are for: {one_line(reading)}", "dim")
     why = edit.why or edit.verdict.why
     if figures := words.figures(edit.verdict):
         yield Text(figures, "dim")
@@ -114,7 +114,8 @@ def squares(verdict: Verdict) -> Text:
     for unit in sorted(verdict.units, key=lambda unit: unit.began)[-60:]:
         sign, style = ("+", "green") if unit.d > 0 else ("-", "red") if unit.d < 0 else ("·", "dim")
         line.append(sign, style)
-    return line.append("  later days, oldest first", "dim")
+    of = "later days" if verdict.evidence == "recorded" else "later tasks"
+    return line.append(f"  {of}, oldest first", "dim")
 
 
 def session_lines(verdict: Verdict) -> Iterable[Text]:

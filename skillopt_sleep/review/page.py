@@ -156,13 +156,18 @@ def _details(edit: ProposedEdit) -> str:
     figures = words.figures(verdict)
     why = edit.why or verdict.why
     lines = [
-        f"<p>The figures are for this reading: {escaped_rule(edit.predicate)}.</p>" if edit.predicate else "",
+        f"<p>The figures are for {_reading(edit)}.</p>" if words.reading(edit) else "",
         f"<p>{escaped(_capital(why))}.</p>" if why and why != words.seen(edit) else "",
         f'<p class="soft">{escaped(figures)}.</p>' if figures else "",
         _units(verdict.units),
     ]
     inner = "".join(lines)
     return f"<details><summary>Session by session</summary>{inner}</details>" if inner else ""
+
+
+def _reading(edit: ProposedEdit) -> str:
+    said = escaped_rule(words.reading(edit))
+    return said if edit.verdict.evidence == "replayed" else f"this reading: {said}"
 
 
 def _capital(text: str) -> str:

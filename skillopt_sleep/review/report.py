@@ -91,7 +91,7 @@ def _edit(edit: ProposedEdit) -> list[str]:
         ("Figures", words.figures(edit.verdict)),
         ("Needs", wanted if wanted != words.seen(edit) else ""),
         ("Stake", words.stake_words(edit.stake)),
-        ("Figures are for", edit.predicate),
+        ("Figures are for", words.reading(edit)),
     ]
     lines += [f"   - {name}: {markdown(text)}" for name, text in facts if text]
     lines += [f"   - {_quoted(said)}" for said in edit.provenance[:3]]

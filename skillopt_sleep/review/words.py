@@ -116,6 +116,16 @@ def seen(edit: ProposedEdit) -> str:
     return believe(edit.verdict) if shown else edit.why or edit.verdict.why
 
 
+def reading(edit: ProposedEdit) -> str:
+    """What the figures of an edit are for: the reading of its words on recordings, or what an agent was asked."""
+    if edit.verdict.evidence != "replayed":
+        return edit.predicate
+    asked = (
+        f"{count(len(edit.verdict.units), 'task')} of this project" if edit.verdict.units else "tasks of this project"
+    )
+    return f"{asked}, each attempted afresh with the text as it stands and with this edit, and judged by its own checks"
+
+
 def figures(verdict: Verdict) -> str:
     """The last figures of a verdict, for whoever reads them: effect with interval, p, E, pairs, coverage."""
     parts = []
@@ -190,8 +200,14 @@ def caveats(edits: Sequence[ProposedEdit]) -> tuple[str, ...]:
     """What the figures cannot show, said where they are shown."""
     said: list[str] = []
     good = adoptable(edits)
-    if any(edit.verdict.outcome is Outcome.SUPPORTED for edit in good):
-        said.append("Replayed from recordings: they show what a rule would have met, not that an agent will obey it.")
+    supported = [edit for edit in good if edit.verdict.outcome is Outcome.SUPPORTED]
+    if supported:
+        which = (
+            "Replayed from recordings"
+            if len(supported) == len(good)
+            else "Supported rules are replayed from recordings"
+        )
+        said.append(f"{which}: they show what a rule would have met, not that an agent will obey it.")
     measured = [edit.verdict for edit in good if edit.verdict.evidence != "recorded"]
     if len(measured) > 1 and all(verdict == measured[0] for verdict in measured):
         said.append("These edits were measured together: a part of them alone was not.")

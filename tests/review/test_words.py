@@ -70,7 +70,17 @@ def test_edits_measured_together_are_said_to_be(made: ModuleType) -> None:
 
 
 def test_supported_is_never_shown_without_what_it_cannot_show(made: ModuleType) -> None:
-    assert "not that an agent will obey it" in words.caveats(made.proposal().edits)[0]
+    assert words.caveats(made.proposal().edits)[0].startswith("Replayed from recordings: they show")
+    both = made.proposal(made.result("- a"), made.result("- b", "accept", evidence="replayed", deterministic=False))
+    assert words.caveats(both.edits)[0].startswith("Supported rules are replayed from recordings: they show")
+
+
+def test_figures_are_for_what_was_measured(made: ModuleType) -> None:
+    recorded, replayed = made.proposal(
+        made.result("- a"), made.result("- b", "accept", evidence="replayed", deterministic=False)
+    ).edits
+    assert words.reading(recorded) == "a command has the words"
+    assert "attempted afresh with the text as it stands and with this edit" in words.reading(replayed)
 
 
 def test_what_rules_save_adds_up_and_only_of_those_to_adopt(made: ModuleType) -> None:
