@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Condition
@@ -71,8 +71,10 @@ class Pool:
         if len(items) <= 1:
             return [work(item) for item in items]
         with ThreadPoolExecutor(min(self.workers, len(items))) as threads:
-            pending = [threads.submit(work, item) for item in items]
+            pending: list[Future[R]] = []
             try:
+                for item in items:
+                    pending.append(threads.submit(work, item))  # noqa: PERF401 - a signal may come as early as here
                 wait(pending, return_when=FIRST_EXCEPTION)
             except BaseException:
                 self._stopping = True

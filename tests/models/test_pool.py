@@ -216,3 +216,28 @@ def test_who_is_told_to_end_begins_no_more_calls_and_long_work_hears_of_it() -> 
     caller.join()
     assert len(begun) == 2, "what waited was not begun"
     assert one.stopping
+
+
+class Interrupted(list[int]):
+    """Items of which the fourth is never reached: a signal comes first."""
+
+    def __iter__(self) -> Iterator[int]:
+        yield from range(3)
+        raise KeyboardInterrupt
+
+
+def test_who_is_told_to_end_while_calls_are_handed_out_begins_no_more_either() -> None:
+    one, _ = pool(1)
+    begun: list[int] = []
+
+    def work(n: int) -> int:
+        begun.append(n)
+        until = time.monotonic() + MOMENT
+        while not one.stopping and time.monotonic() < until:
+            time.sleep(0.01)
+        return n
+
+    with pytest.raises(KeyboardInterrupt):
+        one.run(work, Interrupted(range(20)))
+    assert one.stopping
+    assert begun in ([], [0])

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 from skillopt_core.gate import pairing
 from skillopt_core.rollout import attempted
-from skillopt_core.types import Task
 
 
-def _run(self: pairing._Pairing, tasks: Sequence[Task], draw: int, *, live_first: bool) -> None:
-    live = attempted(self.environment, tasks, self.live, [draw] * len(tasks))
-    candidate = attempted(self.environment, tasks, self.candidate, [draw + 1] * len(tasks))
-    self._pair(tasks, draw, live, candidate)
+def _arm_by_arm(self: pairing._Pairing, wanted: Sequence[pairing.Wanted]) -> None:
+    tasks = [one.task for one in wanted]
+    live = attempted(self.environment, tasks, self.live, [one.draw for one in wanted])
+    candidate = attempted(self.environment, tasks, self.candidate, [one.draw + 1 for one in wanted])
+    self._pair(wanted, live, candidate)
 
 
-pairing._Pairing.run = _run  # type: ignore[method-assign]
+assert pairing._Pairing.arm_by_arm
+pairing._Pairing.arm_by_arm = _arm_by_arm  # type: ignore[method-assign]
