@@ -76,11 +76,11 @@ def test_a_run_killed_at_a_few_points_is_the_run_that_was_not(
 
 
 @pytest.mark.slow
-def test_a_run_killed_at_every_third_point_is_the_run_that_was_not(
+def test_a_run_killed_at_every_sixth_point_is_the_run_that_was_not(
     tmp_path: Path, undisturbed: tuple[int, dict[str, bytes]]
 ) -> None:
     total, whole = undisturbed
-    for deadly in range(1, total + 1, 3):
+    for deadly in range(1, total + 1, 6):
         folder = tmp_path / str(deadly)
         folder.mkdir()
         killed_and_resumed(folder, [deadly], whole)
