@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from skillopt_sleep.domain.reports import ModelUse, Spent
 from skillopt_sleep.domain.world import World
@@ -49,6 +49,17 @@ class Asks:
     sessions: int = 0
     calls: int = 0
     tokens: int = 0
+
+    def and_more(self, prompts: int, calls: int, tokens: int, *, items: int = 0, sessions: int = 0) -> Asks:
+        """With so much more of each."""
+        return Asks(
+            self.named,
+            self.prompts + prompts,
+            self.items + items,
+            self.sessions + sessions,
+            self.calls + calls,
+            self.tokens + tokens,
+        )
 
     @property
     def said(self) -> str:
@@ -150,14 +161,7 @@ def _with(asks: Asks, world: World, shown: Sequence[Item]) -> Asks:
     told = batches(shown)
     if not told:
         return asks
-    calls, tokens = most_asked(world, told)
-    return replace(
-        asks,
-        prompts=asks.prompts + len(told),
-        items=asks.items + len(shown),
-        calls=asks.calls + calls,
-        tokens=asks.tokens + tokens,
-    )
+    return asks.and_more(len(told), *most_asked(world, told), items=len(shown))
 
 
 def _with_tasks(asks: Asks, world: World, project: Project, found: Mined) -> Asks:
@@ -165,14 +169,7 @@ def _with_tasks(asks: Asks, world: World, project: Project, found: Mined) -> Ask
     if world.as_of_ms is not None or not world.config.mine.max_tasks:
         return asks
     questions, _, _ = to_ask(world, project, found)
-    calls, tokens = most_tasks_asked(world, questions)
-    return replace(
-        asks,
-        prompts=asks.prompts + len(questions),
-        sessions=asks.sessions + len(questions),
-        calls=asks.calls + calls,
-        tokens=asks.tokens + tokens,
-    )
+    return asks.and_more(len(questions), *most_tasks_asked(world, questions), sessions=len(questions))
 
 
 def _line(project: Project, one: Subject, world: World) -> Line:

@@ -13,6 +13,7 @@ from skillopt_core.types import Missing, Score, Skill, Task, Trajectory
 from skillopt_sleep.agents.chat import in_words
 from skillopt_sleep.agents.chat.tools import Offer, Spoilt, Toolbox, Workshop
 from skillopt_sleep.agents.native.files import NotJudged
+from skillopt_sleep.agents.telling import both_ends, short
 from skillopt_sleep.domain.answers import Answer
 from skillopt_sleep.errors import SandboxUnavailable
 from skillopt_sleep.models.base import CallFailed, Paying, unfit
@@ -23,8 +24,6 @@ Judge = Callable[[Task, Answer], Score | Missing]
 """Says how an answer did, or why it could not be judged."""
 MOST_TOLD: Final = 60_000
 """Characters of a transcript; cut in the middle."""
-LINE: Final = 400
-"""Characters of a call, and of what it came to, in a transcript."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,15 +197,9 @@ def _told(course: _Course) -> str:
     for said, results in zip(course.said, [*course.results, ()], strict=False):
         lines += [said.text] if said.text.strip() else []
         for one in results:
-            lines.append(f"[called {one.call.name}] {_short(json.dumps(one.call.arguments, ensure_ascii=False))}")
-            lines.append(f"[{'error' if one.failed else 'ok'}] {_short(one.text)}")
-    text = "\n".join(lines)
-    return text if len(text) <= MOST_TOLD else f"{text[: MOST_TOLD // 2]}\n[…]\n{text[-MOST_TOLD // 2 :]}"
-
-
-def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= LINE else f"{flat[: LINE - 1]}…"
+            lines.append(f"[called {one.call.name}] {short(json.dumps(one.call.arguments, ensure_ascii=False))}")
+            lines.append(f"[{'error' if one.failed else 'ok'}] {short(one.text)}")
+    return both_ends("\n".join(lines), MOST_TOLD)
 
 
 def _tokens(said: Sequence[Said]) -> dict[str, float]:

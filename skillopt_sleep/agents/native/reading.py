@@ -11,10 +11,9 @@ from typing import Final
 from skillopt_core.types import Skill
 from skillopt_harvesters import Event, Kind, Outcome, SessionFacts, Usage, discover, read
 from skillopt_sleep.agents.native.rooms import body_of
+from skillopt_sleep.agents.telling import both_ends, short
 from skillopt_sleep.domain.answers import Answer
 
-LINE: Final = 400
-"""Characters of a call's arguments and of what came of it."""
 MOST: Final = 24_000
 """Characters of what a critic may read of an attempt: its beginning and its end."""
 _TEXT_DIGEST: Final = 32
@@ -118,8 +117,7 @@ def _loaded(opened: Event, skill: Skill, file: Path) -> str:
 
 def _told(events: Iterable[Event]) -> str:
     """One line a call, the answers whole; cut in the middle."""
-    text = "\n".join(line for event in events if (line := _line(event)))
-    return text if len(text) <= MOST else f"{text[: MOST // 2]}\n[…]\n{text[-MOST // 2 :]}"
+    return both_ends("\n".join(line for event in events if (line := _line(event))), MOST)
 
 
 def _line(event: Event) -> str:
@@ -128,14 +126,9 @@ def _line(event: Event) -> str:
     if event.kind is Kind.SKILL and event.head == "opened":
         return f"[opened the skill {event.tool}]"
     if event.kind is Kind.ERROR:
-        return f"[error] {_short(event.text)}"
+        return f"[error] {short(event.text)}"
     if event.kind is not Kind.CALL:
         return ""
     came = event.outcome.value if event.outcome else "open"
-    said = _short(event.text or event.head)
-    return f"[called {event.tool}] {_short(event.arguments)}\n[{came}] {said}".rstrip()
-
-
-def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= LINE else f"{flat[: LINE - 1]}…"
+    said = short(event.text or event.head)
+    return f"[called {event.tool}] {short(event.arguments)}\n[{came}] {said}".rstrip()
